@@ -85,16 +85,13 @@ export interface MoneyPorts
 
 export const A_BUDGET_IS_USED_UP = "a budget is used up";
 
-export function openMoney({ store, clock, boot, orgOf, lineageOf, tellers, log }: MoneyPorts): Money {
+export function openMoney({ tellers, log, ...deps }: MoneyPorts): Money {
+  const { store, clock } = deps;
   const { bounds, onFall, exceeded } = tellers;
   const credits = openCredits({ store, clock, bounds, onFall });
   const budgets = openBudgets({
-    store,
-    clock,
-    boot,
+    ...deps,
     book: credits.book,
-    orgOf,
-    lineageOf,
     onBudgetExceeded: (event) => log.warn({ event }, A_BUDGET_IS_USED_UP),
     putExceeded: exceeded.put,
     putSpike: exceeded.putSpike,

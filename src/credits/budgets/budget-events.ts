@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import * as field from "../../base/operation/fields.ts";
+import { attempt } from "../../store/attempt.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { eventType } from "../../store/events/types.ts";
 import type { Store } from "../../store/store.ts";
@@ -87,16 +88,11 @@ export function budgetEvents({ store, clock, events, onFailure }: BudgetEventDep
       spike_alert_pct: spike.alertPct,
     });
   };
-  const guarded =
-    <E>(emit: (event: E) => void) =>
-    (event: E): void => {
-      try {
-        emit(event);
-      } catch (error) {
-        onFailure(error);
-      }
-    };
-  return { put: guarded(emitExceeded), putSpike: guarded(emitSpike), close: () => told.close() };
+  return {
+    put: (event: BudgetExceeded) => attempt(onFailure, () => emitExceeded(event)),
+    putSpike: (event: SpendSpike) => attempt(onFailure, () => emitSpike(event)),
+    close: () => told.close(),
+  };
 }
 
 const ownerOf: Readonly<Record<BudgetName, (event: BudgetExceeded) => string>> = {

@@ -62,16 +62,12 @@ export interface Budgets {
    * kept in another process.
    * @param isTrial a refusal is not reported: the caller asks for less, or later
    */
-  hold(
-    scope: BudgetScope,
-    microUsd: number,
-    isTrial?: boolean,
-  ): BudgetHold | BudgetRefusal | Promise<BudgetHold | BudgetRefusal>;
+  hold(scope: BudgetScope, microUsd: number, isTrial?: boolean): MaybePromise<BudgetHold | BudgetRefusal>;
   /**
    * Increases an open hold; false (with nothing changed) where a hard budget does not allow it. May return a promise,
    * like `hold`.
    */
-  extend(hold: BudgetHold, moreMicroUsd: number): boolean | Promise<boolean>;
+  extend(hold: BudgetHold, moreMicroUsd: number): MaybePromise<boolean>;
   /**
    * Reads the clock for a charge. The returned function closes the hold and counts the charge; call it in the act of
    * the ledger entry, in the same turn of the event loop, with the number of that entry if there is one.
@@ -110,16 +106,7 @@ export interface BudgetDeps {
   readonly lineageOf?: ((keyId: string) => string) | undefined;
 }
 
-/** Budgets within one process: it knows all holds and spend, so it answers synchronously. */
-export interface LocalBudgets extends Budgets {
-  hold(scope: BudgetScope, microUsd: number, isTrial?: boolean): BudgetHold | BudgetRefusal;
-  extend(hold: BudgetHold, moreMicroUsd: number): boolean;
-  spendOfKey(scope: KeyScope): PeriodSpend;
-  spendOfProject(scope: Pick<BudgetScope, "projectId" | "timeZone">): PeriodSpend;
-  spendOfOrg(scope: Pick<BudgetScope, "orgId" | "timeZone">): PeriodSpend;
-}
-
-export const openBudgets = (deps: BudgetDeps): LocalBudgets => new PeriodBudgets(deps);
+export const openBudgets = (deps: BudgetDeps): LocalBudgets => new LocalBudgets(deps);
 
 class OpenBudgetHold implements BudgetHold {
   readonly admitted = true;
@@ -160,7 +147,8 @@ class OpenBudgetHold implements BudgetHold {
   }
 }
 
-export class PeriodBudgets implements LocalBudgets {
+/** Budgets within one process: it knows all holds and spend, so it answers synchronously. */
+export class LocalBudgets implements Budgets {
   readonly #store: Store;
   #wall: WallClock;
   #table: SpendTable;

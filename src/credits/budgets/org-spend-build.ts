@@ -8,7 +8,7 @@ import type { Store } from "../../store/store.ts";
 import type { LocalBook } from "../ledger/book.ts";
 import { ORG_DETAIL, type OrgSpendRow, orgSpendRows } from "./org-spend.ts";
 import type { Periods } from "./periods.ts";
-import { type Part, partsIn, shortened } from "./spend-parts.ts";
+import { oldestFirst, type Part, partsIn, shortened } from "./spend-parts.ts";
 import { partsOf, type SpendRow } from "./spend-row.ts";
 import type { WallClock } from "./wall-clock.ts";
 
@@ -61,11 +61,10 @@ function* rowsOf({ store, wall, periodOf, book, orgOf }: BuildDeps): Generator<[
   }
   for (const [orgId, { timeZone, parts }] of orgs) {
     const period = periodOf(timeZone, nowMs);
-    const at = ({ span, lastMs }: Part) => wall.toCurrentTime(span, lastMs);
-    const oldestFirst = [...parts.values()].sort((a, b) => at(a) - at(b) || a.span - b.span);
     const seq = book.entries(orgId, { limit: 1 })[0]?.seq ?? 0;
     // A key's row tells only its last two days apart.
-    yield [orgId, { parts: shortened(oldestFirst, period, wall, ORG_DETAIL), seq, knownFrom: period.day }];
+    const row = shortened(oldestFirst(parts.values(), wall), period, wall, ORG_DETAIL);
+    yield [orgId, { parts: row, seq, knownFrom: period.day }];
   }
 }
 

@@ -3,7 +3,7 @@
  * first call, so nothing is charged meanwhile; if it is interrupted, the next start does the rest.
  */
 import type { BuildDeps } from "./org-spend-build.ts";
-import { type Detail, type PartsRow, partsIn, shortened } from "./spend-parts.ts";
+import { type Detail, oldestFirst, type PartsRow, partsIn, shortened } from "./spend-parts.ts";
 import { partsOf, type SpendRow } from "./spend-row.ts";
 
 export interface JoinDeps extends Omit<BuildDeps, "book"> {
@@ -60,13 +60,6 @@ function rowOfAll(
   rows: SpendRow[],
 ): PartsRow {
   const period = periodOf(orgOf(projectId)?.timeZone ?? "UTC", wall.now());
-  const at = ({ span, lastMs }: { readonly span: number; readonly lastMs: number }) =>
-    wall.toCurrentTime(span, lastMs);
   const parts = rows.flatMap((row) => partsIn(partsOf(row, period)));
-  return shortened(
-    parts.sort((a, b) => at(a) - at(b) || a.span - b.span),
-    period,
-    wall,
-    detail,
-  );
+  return shortened(oldestFirst(parts, wall), period, wall, detail);
 }

@@ -111,6 +111,12 @@ export function partsIn(row: PartsRow): Part[] {
   return parts;
 }
 
+/** As `shortened` takes them. */
+export function oldestFirst(parts: Iterable<Part>, wall: WallClock): Part[] {
+  const at = ({ span, lastMs }: Part) => wall.toCurrentTime(span, lastMs);
+  return [...parts].sort((a, b) => at(a) - at(b) || a.span - b.span);
+}
+
 /** Time of a row's last charge, by the current clock; `-Infinity` for an empty row. */
 export const lastChargeMs = (row: PartsRow, wall: WallClock): number =>
   Math.max(...partsIn(row).map(({ span, lastMs }) => wall.toCurrentTime(span, lastMs)));

@@ -81,13 +81,6 @@ export interface Now extends ScopeSpend {
   readonly period: Period;
 }
 
-function overlay(keys: Map<string, KeySpend>, joined: ReadonlyMap<string, PartsRow | undefined> = new Map()) {
-  for (const [keyId, row] of joined) {
-    if (row === undefined) keys.delete(keyId);
-    else keys.set(keyId, new KeySpend(row));
-  }
-}
-
 export function openSpendTable(
   store: Store,
   wall: WallClock,
@@ -105,7 +98,10 @@ export function openSpendTable(
     for (const { key, value } of rows.range({ start: [projectId, ""], end: [projectId, "\uffff"] })) {
       project.keys.set((key as [string, string])[1], new KeySpend(partsOf(value, period)));
     }
-    overlay(project.keys, joined.get(projectId));
+    for (const [keyId, row] of joined.get(projectId) ?? []) {
+      if (row === undefined) project.keys.delete(keyId);
+      else project.keys.set(keyId, new KeySpend(row));
+    }
     const nowMs = wall.now();
     for (const { row } of project.keys.values())
       if (lastChargeMs(row, wall) > nowMs + LATER_MS) wall.setBack();

@@ -1,14 +1,13 @@
 /** Sums of what one process kept of an org's calls. They only grow, added and freed apart, so that cells can tell each other of them. */
 
-export type KeptKind = "responses" | "answers" | "payloads";
+const KINDS = ["responses", "answers", "payloads"] as const;
+export type KeptKind = (typeof KINDS)[number];
 
 /** Bytes by kind. */
 export type KeptFigures = Readonly<Record<KeptKind, number>>;
 
 /** A row: bytes added and freed of each kind, in the order of {@link KINDS}. */
 export type KeptCounts = readonly number[];
-
-const KINDS: readonly KeptKind[] = ["responses", "answers", "payloads"];
 
 export const NO_COUNTS: KeptCounts = Object.freeze([0, 0, 0, 0, 0, 0]);
 export const NOTHING_KEPT: KeptFigures = Object.freeze({ responses: 0, answers: 0, payloads: 0 });

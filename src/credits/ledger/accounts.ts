@@ -24,7 +24,7 @@ export class Account {
   /** The greatest of these bounds and of zero: an entry that leaves no less crosses none of them. */
   lookBelowMicroUsd = 0;
 
-  constructor(orgId: string, { ledger, lots }: AccountsDeps, bounds: CreditBounds) {
+  constructor(orgId: string, { ledger, lots, bounds }: AccountsDeps) {
     const newest = ledger.newest(orgId);
     this.orgId = orgId;
     this.seq = newest?.seq ?? 0;
@@ -57,23 +57,22 @@ export interface CreditBounds {
 export interface AccountsDeps {
   readonly ledger: Pick<Ledger, "newest">;
   readonly lots: Pick<CreditLots, "grantedMicroUsd">;
+  readonly bounds: CreditBounds;
 }
 
 export class Accounts {
   readonly #deps: AccountsDeps;
-  readonly #bounds: CreditBounds;
   readonly #accounts = new Map<string, Account>();
 
-  constructor(deps: AccountsDeps, bounds: CreditBounds) {
+  constructor(deps: AccountsDeps) {
     this.#deps = deps;
-    this.#bounds = bounds;
   }
 
   /** Always returns the same object. An org that was never asked for cannot have uncommitted entries. */
   of(orgId: string): Account {
     let account = this.#accounts.get(orgId);
     if (account === undefined) {
-      account = new Account(orgId, this.#deps, this.#bounds);
+      account = new Account(orgId, this.#deps);
       this.#accounts.set(orgId, account);
     }
     return account;

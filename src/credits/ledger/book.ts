@@ -92,9 +92,7 @@ export interface BookDeps {
   readonly onFall: (fall: CreditFall) => void;
 }
 
-export const openBook = (deps: BookDeps): LocalBook => new LedgerBook(deps);
-
-class LedgerBook implements LocalBook {
+export class LedgerBook implements LocalBook {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #accounts: Accounts;

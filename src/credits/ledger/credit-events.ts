@@ -7,6 +7,7 @@
  * tell of a shortage that is none. With no call under way both are the same.
  */
 import { z } from "zod";
+import { attempt } from "../../store/attempt.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { eventType } from "../../store/events/types.ts";
 
@@ -64,13 +65,7 @@ export interface CreditEventDeps {
 
 /** @returns what to call in the act of the entry. It never throws, because a charge must not fail because nobody can be told of it. */
 export function creditEvents({ events, onFailure }: CreditEventDeps): (fall: CreditFall) => void {
-  const guarded = (emit: () => void): void => {
-    try {
-      emit();
-    } catch (error) {
-      onFailure(error);
-    }
-  };
+  const guarded = (emit: () => void): void => attempt(onFailure, emit);
   return ({ orgId, balanceMicroUsd, lowMicroUsd, isNegative }) => {
     const balance_micro_usd = balanceMicroUsd;
     if (lowMicroUsd !== undefined) {

@@ -2,11 +2,11 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { Accounts, type CreditBounds } from "./accounts.ts";
-import { type LocalBook, openBook } from "./book.ts";
+import { LedgerBook, type LocalBook } from "./book.ts";
 import type { CreditFall } from "./credit-events.ts";
 import { openLedger } from "./ledger.ts";
 import { CreditLots } from "./lots.ts";
-import { type LocalPurse, openPurse } from "./purse.ts";
+import { LocalPurse } from "./purse.ts";
 
 export interface CreditsDeps {
   readonly store: Store;
@@ -29,12 +29,12 @@ export function openCredits({ store, clock, bounds, onFall = () => {} }: Credits
   const ledger = openLedger(store);
   const balanceOf = (orgId: string) => ledger.newest(orgId)?.balanceMicroUsd ?? 0;
   const lots = new CreditLots({ store, ledger, balanceOf });
-  const accounts = new Accounts({ ledger, lots }, { ...NO_BOUNDS, ...bounds });
+  const accounts = new Accounts({ ledger, lots, bounds: { ...NO_BOUNDS, ...bounds } });
   const remember = (orgId: string) => lots.remember(orgId);
-  const book = openBook({ store, clock, ledger, accounts, remember, onFall });
+  const book = new LedgerBook({ store, clock, ledger, accounts, remember, onFall });
   return {
     book,
-    purse: openPurse({ store, accounts, book }),
+    purse: new LocalPurse({ store, accounts, book }),
     lots,
     boundsChanged: (orgId) => accounts.boundsChanged(orgId),
   };

@@ -69,19 +69,11 @@ export interface Purse {
   open(): { readonly holds: number; readonly heldMicroUsd: number };
 }
 
-/** A purse within one process: it knows all holds and charges, so it answers synchronously. */
-export interface LocalPurse extends Purse {
-  hold(orgId: string, microUsd: number): Hold | undefined;
-  extend(hold: Hold, moreMicroUsd: number): boolean;
-}
-
 export interface PurseDeps {
   readonly store: Store;
   readonly accounts: Accounts;
   readonly book: Book;
 }
-
-export const openPurse = (deps: PurseDeps): LocalPurse => new BookPurse(deps);
 
 class OpenHold implements Hold {
   readonly account: Account;
@@ -127,7 +119,8 @@ class OpenHold implements Hold {
   }
 }
 
-export class BookPurse implements LocalPurse {
+/** A purse within one process: it knows all holds and charges, so it answers synchronously. */
+export class LocalPurse implements Purse {
   readonly #store: Store;
   readonly #accounts: Accounts;
   readonly #book: Book;

@@ -62,13 +62,10 @@ export interface RequestLimitOptions {
   /** The windows of keys, people and directories: over all cells, where there are several. */
   readonly limits: Pick<Limits, "admit" | "state">;
   readonly settings: RequestLimitSettings;
-  /** Addresses with a window of their own. */
-  readonly mostAddresses?: number;
 }
 
-export function requestLimits(options: RequestLimitOptions): RequestLimits {
-  const { clock, limits, settings, mostAddresses } = options;
-  const windows = new AddressWindows(clock, mostAddresses);
+export function requestLimits({ clock, limits, settings }: RequestLimitOptions): RequestLimits {
+  const windows = new AddressWindows(clock);
 
   function countAddress(
     kind: RequestKind | "failures",

@@ -2,8 +2,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, expect, test, vi } from "vitest";
 import { seededRandom } from "../../../src/base/clock.ts";
-import { PeriodBudgets } from "../../../src/credits/budgets/budgets.ts";
-import { BookPurse } from "../../../src/credits/ledger/purse.ts";
+import { LocalBudgets } from "../../../src/credits/budgets/budgets.ts";
+import { LocalPurse } from "../../../src/credits/ledger/purse.ts";
 import { capCases } from "./cap.cases.ts";
 
 afterAll(() => vi.restoreAllMocks());
@@ -25,8 +25,8 @@ function decidesLater(prototype: object, name: string): void {
 
 capCases(() => {
   for (const name of ["hold", "extend"]) {
-    decidesLater(BookPurse.prototype, name);
-    decidesLater(PeriodBudgets.prototype, name);
+    decidesLater(LocalPurse.prototype, name);
+    decidesLater(LocalBudgets.prototype, name);
   }
 });
 
