@@ -9,7 +9,7 @@ import { assertProven } from "./credit/proof.ts";
 import { LONGEST_CALL_MS } from "./limits/key-state.ts";
 import { datasetToJoin } from "./membership/join.ts";
 import { ownName } from "./membership/own-name.ts";
-import { connectRedis } from "./redis/redis.ts";
+import { onRedis } from "./redis/redis.ts";
 import { assertReplicas } from "./redis/trust.ts";
 import { isSharedTable } from "./replica/table-classes.ts";
 
@@ -52,17 +52,12 @@ export async function joinCells(
   if (config.secretsKey === undefined)
     throw new Error("WEIR_SECRETS_KEY: all cells of an installation need the same one");
   assertCallsEnd(config);
-  const link = connectRedis({ url: redisUrl, log });
-  let datasetId: string;
-  let name: string;
-  try {
-    await link.ready(CONNECT_MS);
+  const { datasetId, name } = await onRedis({ url: redisUrl, log }, CONNECT_MS, async (link) => {
     await assertReplicas(link, replicas);
-    datasetId = await datasetToJoin(local, link, new AccountTables(local).oldestOrg() === undefined);
-    name = await ownName(local, link, config.cell);
-  } finally {
-    link.close();
-  }
+    const isNew = new AccountTables(local).oldestOrg() === undefined;
+    const datasetId = await datasetToJoin(local, link, isNew);
+    return { datasetId, name: await ownName(local, link, config.cell) };
+  });
   const cell = await openCell({
     cell: name,
     datasetId,

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectRedis, type RedisLink } from "../cells/redis/redis.ts";
+import { onRedis, type RedisLink } from "../cells/redis/redis.ts";
 import { isAlive } from "./folder-socket.ts";
 import { REDIS_SOCKET } from "./redis-server.ts";
 
@@ -37,13 +37,6 @@ export async function askRedis<T>(
   ask: (link: RedisLink) => Promise<T>,
 ): Promise<T | undefined> {
   if (!(await isAlive(folder, REDIS_SOCKET))) return undefined;
-  const link = connectRedis({ url: socket, log: { warn() {} }, timeoutMs: withinMs });
-  try {
-    await link.ready(withinMs);
-    return await ask(link);
-  } catch {
-    return undefined;
-  } finally {
-    link.close();
-  }
+  const redis = { url: socket, log: { warn() {} }, timeoutMs: withinMs };
+  return await onRedis(redis, withinMs, ask).catch(() => undefined);
 }

@@ -2,6 +2,7 @@
  * The cell's end of the channel to its supervisor. A cell whose supervisor dies hears the channel close, and stops: nobody would
  * start it again or end it.
  */
+import { inTime } from "../../base/clock.ts";
 import type { GatewayFigures } from "../../base/metrics/family.ts";
 import type { OwnEngine } from "./engine-sharing.ts";
 import type { BackupCall, CellOrder, EngineAddress, FromCell, ToCell } from "./messages.ts";
@@ -100,33 +101,23 @@ export function cellSide(channel: Channel): CellSide {
 
 /** The engine of the supervisor, whose address it tells, and tells anew where that changes. */
 function sharedEngine(say: (message: FromCell) => void) {
-  let address: EngineAddress | undefined;
-  let waiting: ((address: EngineAddress) => void)[] = [];
+  let address = Promise.withResolvers<EngineAddress>();
   const engine: CellEngine = {
     pid: () => undefined,
     restarts: () => 0,
     setAnalysts: (analysts) => say({ analysts }),
     stop: () => Promise.resolve(),
-    address(withinMs) {
-      if (address !== undefined) return Promise.resolve(address);
-      return new Promise((resolve, reject) => {
-        const waiter = (known: EngineAddress) => {
-          clearTimeout(timer);
-          resolve(known);
-        };
-        const timer = setTimeout(() => {
-          waiting = waiting.filter((other) => other !== waiter);
-          reject(new Error("the embedded analytics engine is not up"));
-        }, withinMs);
-        waiting.push(waiter);
-      });
-    },
+    address: (withinMs) =>
+      inTime(address.promise, withinMs, () => {
+        throw new Error("the embedded analytics engine is not up");
+      }),
   };
   return {
     engine,
     heard(told: EngineAddress) {
-      address = told;
-      for (const resolve of waiting.splice(0)) resolve(told);
+      address.resolve(told);
+      address = Promise.withResolvers();
+      address.resolve(told);
     },
   };
 }

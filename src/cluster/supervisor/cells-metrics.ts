@@ -64,27 +64,19 @@ export class CellsMetrics {
 
   /** What the supervisor itself knows of its cells. */
   #own(told: readonly number[]): readonly MetricFamily[] {
-    const of = (name: string, read: (cell: MeasuredCell) => number) =>
-      this.#cells().map((cell) => {
+    type Told = Pick<MetricFamily, "name" | "type" | "help">;
+    const of = (family: Told, read: (cell: MeasuredCell) => number): MetricFamily => {
+      const samples = this.#cells().map((cell) => {
         const labels = { cell: this.#figures.nameOf(cell.number) ?? this.#nameOf(cell.number) };
-        return { name, labels, value: read(cell) };
+        return { name: family.name, labels, value: read(cell) };
       });
-    const [up, restarts] = ["weir_cell_up", "weir_cell_restarts_total"];
+      return { ...family, over: "sum", samples };
+    };
+    const up = "1 where the cell has told its metrics to this scrape.";
+    const restarts = "Starts of the cell's process because it had died.";
     return [
-      {
-        name: up,
-        type: "gauge",
-        over: "sum",
-        help: "1 where the cell has told its metrics to this scrape.",
-        samples: of(up, ({ number }) => (told.includes(number) ? 1 : 0)),
-      },
-      {
-        name: restarts,
-        type: "counter",
-        over: "sum",
-        help: "Starts of the cell's process because it had died.",
-        samples: of(restarts, ({ restarts: count }) => count),
-      },
+      of({ name: "weir_cell_up", type: "gauge", help: up }, ({ number }) => (told.includes(number) ? 1 : 0)),
+      of({ name: "weir_cell_restarts_total", type: "counter", help: restarts }, (cell) => cell.restarts),
     ];
   }
 }

@@ -45,22 +45,17 @@ export async function adoptable(
 }
 
 /** Ends the server: by SIGTERM, and by SIGKILL if it takes too long. @throws Error if it lives on */
-export async function endProcess(
-  pid: number,
-  folder: string,
-  clock: Clock,
-  withinMs = END_MS,
-): Promise<void> {
+export async function endProcess(pid: number, folder: string, clock: Clock): Promise<void> {
   // One that is stopped (SIGSTOP) would not hear the other signal.
   for (const signal of ["SIGTERM", "SIGCONT"] as const) send(pid, signal);
-  if (await gone(pid, folder, clock, withinMs)) return;
+  if (await gone(pid, folder, clock)) return;
   send(pid, "SIGKILL");
-  if (await gone(pid, folder, clock, END_MS)) return;
+  if (await gone(pid, folder, clock)) return;
   throw new Error(`the Redis server with process id ${pid} on ${folder} does not end: end it by hand`);
 }
 
-async function gone(pid: number, folder: string, clock: Clock, withinMs: number): Promise<boolean> {
-  const endMs = clock.monotonic() + withinMs;
+async function gone(pid: number, folder: string, clock: Clock): Promise<boolean> {
+  const endMs = clock.monotonic() + END_MS;
   while (runsIn(pid, folder)) {
     if (clock.monotonic() > endMs) return false;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { askHolder } from "./folder-socket.ts";
 import type { BackupCall } from "./messages.ts";
+import { answerOf } from "./questions.ts";
 
 export const SUPERVISOR_SOCKET = "supervisor.sock";
 
@@ -20,12 +21,8 @@ export async function answerTo(
   state: () => unknown,
   act: (request: Request) => Promise<unknown>,
 ): Promise<string> {
-  if (asked === "") return JSON.stringify(state());
-  try {
-    return JSON.stringify({ value: (await act(JSON.parse(asked) as Request)) ?? null });
-  } catch (error) {
-    return JSON.stringify({ error: error instanceof Error ? error.message : String(error) });
-  }
+  const done = async () => (await act(JSON.parse(asked) as Request)) ?? null;
+  return JSON.stringify(asked === "" ? state() : await answerOf(done()));
 }
 
 /** @throws Error with a line for the operator: what the supervisor refuses, or that none runs on the folder */
@@ -35,14 +32,10 @@ export async function askSupervisor(dataDir: string, request: Request, withinMs:
     ? await askHolder(dataDir, SUPERVISOR_SOCKET, asked, withinMs)
     : undefined;
   if (text === undefined) throw new Error(`no supervisor of several cells runs on DATA_DIR=${dataDir}`);
-  const answer = parsed(text);
+  // A supervisor of a release before answers its state to whatever it is asked, and one that ends answers nothing.
+  const answer: { value?: unknown; error?: unknown } = text === "" ? {} : JSON.parse(text);
+  if (!("value" in answer || "error" in answer))
+    throw new Error("the supervisor does not know this request: start it again with this release");
   if (typeof answer.error === "string") throw new Error(answer.error);
   return answer.value;
-}
-
-/** A supervisor of a release before answers its state to whatever it is asked, and one that ends answers nothing. */
-function parsed(text: string): { readonly value?: unknown; readonly error?: unknown } {
-  const answer = text === "" ? {} : (JSON.parse(text) as { value?: unknown; error?: unknown });
-  if ("value" in answer || "error" in answer) return answer;
-  throw new Error("the supervisor does not know this request: start it again with this release");
 }

@@ -186,7 +186,7 @@ class RunningCells {
       );
     }
     options.services.onChange(() => {
-      for (const cell of this.cells) this.#tellServices(cell);
+      for (const cell of this.cells) cell.tellServices(options.services.state());
     });
     this.#rolling = new RollingRestart(this.cells, options.log);
     const all = Promise.all(this.cells.map((cell) => cell.isUp()));
@@ -199,10 +199,6 @@ class RunningCells {
   start(): void {
     this.#options.services.listensAt(this.#opened.port);
     for (const cell of this.cells) cell.start();
-  }
-
-  #tellServices(cell: CellProcess | undefined): void {
-    cell?.tellServices(this.#options.services.state());
   }
 
   restartAll(): void {
@@ -312,7 +308,7 @@ class RunningCells {
         }),
       onStarted: () => {
         this.#sharing?.started(number);
-        this.#tellServices(this.cells[number - 1]);
+        this.cells[number - 1]?.tellServices(this.#options.services.state());
       },
       onServiceCall: (call) => called(this.#options.services, call),
       onReady: () => {

@@ -7,7 +7,7 @@ import { entryOf, type StoredEntry } from "../../../credits/ledger/entry.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Cell } from "../cell.ts";
 import { KEY_PREFIX } from "../redis/keys.ts";
-import { connectRedis, pages, type RedisLink, type RedisLog } from "../redis/redis.ts";
+import { onRedis, pages, type RedisLink, type RedisLog } from "../redis/redis.ts";
 import { POSTED_LEDGER } from "./shared-credits.ts";
 
 export interface ProofPorts {
@@ -28,19 +28,14 @@ const MOST_TOLD = 20;
 export async function assertProven({ cell, local, redisUrl, copyId, log }: ProofPorts): Promise<void> {
   const proven = local.table<true>(PROVEN);
   if (proven.get(copyId) !== undefined) return;
-  const link = connectRedis({ url: redisUrl, log });
-  try {
-    await link.ready(CONNECT_MS);
-    const { orgs, findings } = await prove(link, cell);
-    if (findings.length > 0) {
-      const more = findings.length > MOST_TOLD ? [`and ${findings.length - MOST_TOLD} more`] : [];
-      const told = [...findings.slice(0, MOST_TOLD), ...more];
-      throw new Error(["the restored installation does not add up, and serves nobody:", ...told].join("\n"));
-    }
-    log.info({ orgs, copyId }, "the restored installation adds up");
-  } finally {
-    link.close();
+  const redis = { url: redisUrl, log };
+  const { orgs, findings } = await onRedis(redis, CONNECT_MS, (link) => prove(link, cell));
+  if (findings.length > 0) {
+    const more = findings.length > MOST_TOLD ? [`and ${findings.length - MOST_TOLD} more`] : [];
+    const told = [...findings.slice(0, MOST_TOLD), ...more];
+    throw new Error(["the restored installation does not add up, and serves nobody:", ...told].join("\n"));
   }
+  log.info({ orgs, copyId }, "the restored installation adds up");
   await local.act(() => proven.put(copyId, true));
 }
 

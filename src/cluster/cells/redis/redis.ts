@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
+import { inTime } from "../../../base/clock.ts";
 import { redisAddress } from "./address.ts";
 import { keepStringsFast } from "./fast-strings.ts";
 
@@ -73,6 +74,21 @@ const SENTINEL_MS = 1000;
 
 export function connectRedis(options: RedisOptions): RedisLink {
   return new Link(options);
+}
+
+/** Runs `act` on a connection of its own. @throws Error of `act`, or where Redis cannot be reached within the time */
+export async function onRedis<T>(
+  options: RedisOptions,
+  withinMs: number,
+  act: (link: RedisLink) => Promise<T>,
+): Promise<T> {
+  const link = connectRedis(options);
+  try {
+    await link.ready(withinMs);
+    return await act(link);
+  } finally {
+    link.close();
+  }
 }
 
 export interface RedisListener {
@@ -215,16 +231,11 @@ class Link implements RedisLink {
 
   ready(withinMs: number): Promise<void> {
     if (this.isReady()) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const done = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        this.#waiting = this.#waiting.filter((waiter) => waiter !== done);
-        reject(new Error("Redis cannot be reached"));
-      }, withinMs);
-      this.#waiting.push(done);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push(resolve);
+    return inTime(promise, withinMs, () => {
+      this.#waiting = this.#waiting.filter((waiter) => waiter !== resolve);
+      throw new Error("Redis cannot be reached");
     });
   }
 
