@@ -181,8 +181,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
       }),
       currentSoon: made.currentSoon,
       reads: made.reads,
-      seenEverywhere: async () =>
-        void (await beats.everyoneHas(replica.positionRead().version, EVERYWHERE_MS)),
+      seenEverywhere: () => beats.everyoneHas(replica.positionRead().version, EVERYWHERE_MS),
       version: () => follower.version,
       lane: (name) => session.lane(name),
       caughtUp,
@@ -211,13 +210,9 @@ export async function openCell(options: CellOptions): Promise<Cell> {
 function connectionsOf({ redisUrl: url, cell, datasetId, clock, log, redis = SOCKETS }: CellOptions) {
   const link = redis.connect({ url, log });
   const reading = redis.connect({ url, log });
-  const signals = new Signals({ cell, datasetId, url, link, clock, listen: redis.listen });
-  const peers = new Peers({
-    cell,
-    datasetId,
-    link,
-    subscribe: (channel, heard) => redis.listen({ url, channels: [channel], heard, onListening() {} }),
-  });
+  const hearing = { cell, datasetId, url, link, clock, listen: redis.listen };
+  const signals = new Signals(hearing);
+  const peers = new Peers(hearing);
   const close = () => {
     for (const connection of [peers, link, reading, signals]) connection.close();
   };

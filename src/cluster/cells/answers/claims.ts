@@ -3,7 +3,7 @@
  * time is refused, and what was claimed for it meanwhile is given back: nobody guesses.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { systemTimers, type Timers } from "../../../base/clock.ts";
+import type { Timers } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import type { Claimed, KeptAnswer } from "../../../inference/exchange/kept/kept-rows.ts";
 import type { Lane, Operation } from "../exchange/exchange.ts";
@@ -13,7 +13,7 @@ export interface ClaimsOptions {
   /** A lane that only this part uses. */
   readonly lane: Pick<Lane, "send">;
   readonly look: (names: readonly string[]) => Promise<(Buffer | null)[]>;
-  readonly timers?: Timers;
+  readonly timers: Timers;
   /** Answers of all cells that are remembered: beyond them no key is claimed. */
   readonly mostAnswers: number;
 }
@@ -42,7 +42,6 @@ export const unavailable = () =>
 
 export class Claims {
   readonly #options: ClaimsOptions;
-  readonly #timers: Timers;
   #asks: Ask[] = [];
   #ends: { readonly id: string; done(): void }[] = [];
   /**
@@ -57,7 +56,6 @@ export class Claims {
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
-    this.#timers = options.timers ?? systemTimers;
   }
 
   /** @throws WeirError 503 (as a rejection) */
@@ -65,7 +63,7 @@ export class Claims {
     if (this.#isStalled || this.#hasEnded) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
       const ask: Ask = { id, fingerprint, answer: { resolve, reject }, cancel: () => {} };
-      ask.cancel = this.#timers.after(PATIENCE_MS, () => {
+      ask.cancel = this.#options.timers.after(PATIENCE_MS, () => {
         ask.answer = undefined;
         this.#isStalled = true;
         reject(unavailable());

@@ -73,10 +73,12 @@ export class Forgotten {
     this.#own = own;
     const rows = this.#options.store.table<true>(ROWS);
     rows.watch((key: StoreKey, row) => {
-      if (row !== undefined) this.#isDue(key as string[]);
+      if (row === undefined) return;
+      this.#due.push(key as string[]);
+      this.#work();
     });
     for (const { key } of rows.range()) this.#due.push(key as string[]);
-    if (this.#due.length > 0) this.#work();
+    this.#work();
   }
 
   async idle(): Promise<void> {
@@ -86,11 +88,6 @@ export class Forgotten {
   close(): void {
     this.#isStopped = true;
     this.#rows.close();
-  }
-
-  #isDue(key: string[]): void {
-    this.#due.push(key);
-    this.#work();
   }
 
   #work(): void {

@@ -9,22 +9,18 @@ import {
   type OwnRows,
   type SharedAnswer,
 } from "../../../inference/exchange/kept/kept-rows.ts";
-import type { RowVersions, Store, Table } from "../../../store/store.ts";
+import type { RowVersions, Table } from "../../../store/store.ts";
 import type { SharedClock } from "../clock/shared-clock.ts";
-import { Blobs, type Lane, type Operation } from "../exchange/exchange.ts";
+import { Blobs, type Operation } from "../exchange/exchange.ts";
 import { within } from "../within.ts";
-import type { Forgotten } from "./forgotten.ts";
+import type { Forgotten, ForgottenOptions } from "./forgotten.ts";
 import { ANSWER_MS, answerOperation, responseOperation } from "./packed.ts";
 
-export interface SenderOptions {
-  readonly store: Store;
-  /** A lane that only this part uses. */
-  readonly lane: Pick<Lane, "send">;
+export interface SenderOptions extends Pick<ForgottenOptions, "store" | "lane" | "onFailure"> {
   readonly clock: Pick<SharedClock, "now" | "steady">;
   readonly forgotten: Pick<Forgotten, "hasOrg" | "hasResponse">;
   /** Bytes of all answers, and of all responses, that Redis keeps. */
   readonly mostBytes: number;
-  readonly onFailure: (error: unknown) => void;
   /** Redis has the answer, or nobody will have it. */
   readonly onShared: (id: string) => void;
 }

@@ -2,7 +2,7 @@
  * Answers to Idempotency-Keys and stored responses over all cells: each cell stores its own in its folder and sends them to Redis, where
  * the others find them. What a client has in full is there in nearly all cases: its last bytes wait for Redis for a moment.
  */
-import type { Timers } from "../../../base/clock.ts";
+import { inTime, type Timers } from "../../../base/clock.ts";
 import { sliced } from "../../../base/sliced.ts";
 import type {
   OwnRows,
@@ -35,12 +35,28 @@ const STOP_MS = 1000;
 const MOST_ANSWERS = 1_000_000;
 
 export class SharedKept {
-  readonly answers: SharedAnswers;
-  readonly responses: SharedResponses;
   readonly #options: SharedKeptOptions;
   readonly #claims: Claims;
   readonly #sender: Sender;
   readonly #forgotten: Forgotten;
+
+  readonly answers: SharedAnswers = {
+    claim: (id, fingerprint) => this.#claims.claim(id, fingerprint),
+    unclaim: (id) => this.#atMost(LAST_BYTES_MS, this.#claims.unclaim(id)),
+    willShare: (id, answer) => this.#sender.willShareAnswer(id, answer),
+    shared: (id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["a", id])),
+    forget: (orgId) => this.#forgotten.add(["org", orgId]),
+  };
+
+  readonly responses: SharedResponses = {
+    get: (owner, id) => this.#response(owner, id),
+    responsesWith: (owner, itemIds) => this.#responsesWith(owner, itemIds),
+    willShare: (owner, id) => this.#sender.willShareResponse(owner, id),
+    shared: (owner, id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["r", owner, id])),
+    isForgotten: (owner, id) => this.#forgotten.hasResponse(owner, id),
+    forget: (owner, id) => this.#forgotten.add(["response", owner, id]),
+    forgetAll: (owner) => this.#forgotten.add(["owner", owner]),
+  };
 
   constructor(options: SharedKeptOptions) {
     this.#options = options;
@@ -68,8 +84,6 @@ export class SharedKept {
       operations: () => [this.#claims.restate()],
       isSettled: () => this.#claims.held === 0 && this.#sender.isEmpty(),
     });
-    this.answers = this.#answersPort();
-    this.responses = this.#responsesPort();
   }
 
   /** @param own the cell's own rows */
@@ -92,28 +106,6 @@ export class SharedKept {
   async stop(): Promise<void> {
     this.#forgotten.close();
     await this.#sender.stop(STOP_MS);
-  }
-
-  #answersPort(): SharedAnswers {
-    return {
-      claim: (id, fingerprint) => this.#claims.claim(id, fingerprint),
-      unclaim: (id) => this.#atMost(LAST_BYTES_MS, this.#claims.unclaim(id)),
-      willShare: (id, answer) => this.#sender.willShareAnswer(id, answer),
-      shared: (id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["a", id])),
-      forget: (orgId) => this.#forgotten.add(["org", orgId]),
-    };
-  }
-
-  #responsesPort(): SharedResponses {
-    return {
-      get: (owner, id) => this.#response(owner, id),
-      responsesWith: (owner, itemIds) => this.#responsesWith(owner, itemIds),
-      willShare: (owner, id) => this.#sender.willShareResponse(owner, id),
-      shared: (owner, id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["r", owner, id])),
-      isForgotten: (owner, id) => this.#forgotten.hasResponse(owner, id),
-      forget: (owner, id) => this.#forgotten.add(["response", owner, id]),
-      forgetAll: (owner) => this.#forgotten.add(["owner", owner]),
-    };
   }
 
   async #response(owner: string, id: string): Promise<StoredResponse | undefined> {
@@ -141,11 +133,9 @@ export class SharedKept {
   }
 
   async #look(names: readonly string[]): Promise<(Buffer | null)[]> {
-    let found: (Buffer | null)[] | undefined;
-    const looked = this.#options.cell.look(names).then((values) => {
-      found = values;
-    });
-    await this.#atMost(PATIENCE_MS, looked);
+    const { cell, timers } = this.#options;
+    const looked = cell.look(names).catch(() => undefined);
+    const found = await inTime(looked, PATIENCE_MS, () => undefined, timers);
     if (found === undefined) throw unavailable();
     return found;
   }

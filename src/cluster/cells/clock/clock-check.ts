@@ -2,7 +2,7 @@
  * What a cell does where its expectation of Redis's clock and that clock contradict each other: one of them was set, and money, limits and
  * leases must not follow it. Redis knows what the other cells say (`scripts/clock.lua`); until they agree, nothing is asked of it.
  */
-import type { Clock } from "../../../base/clock.ts";
+import { type Clock, isoTime } from "../../../base/clock.ts";
 import { DATASET_KEY } from "../redis/keys.ts";
 import type { RedisLink, RedisLog } from "../redis/redis.ts";
 import { SCRIPTS } from "../scripts/scripts.ts";
@@ -79,7 +79,11 @@ export class ClockCheck {
       time.read({ redisMs, shiftMs, changes }, sentMs);
       return undefined;
     }
-    const times = { redis: isoOf(redisMs), machine: isoOf(time.machine.now()), expected: isoOf(time.now()) };
+    const times = {
+      redis: isoTime(redisMs),
+      machine: isoTime(time.machine.now()),
+      expected: isoTime(time.now()),
+    };
     return { ...times, doubtedBy: String(reply[4] ?? "") };
   }
 }
@@ -89,8 +93,6 @@ export const warnOfClock =
   (log: RedisLog, machine: Pick<Clock, "now">) =>
   (redisMs: number): void =>
     log.warn(
-      { redis: isoOf(redisMs), machine: isoOf(machine.now()) },
+      { redis: isoTime(redisMs), machine: isoTime(machine.now()) },
       "all clocks were taken to be set, as no cell contradicted in time, and this machine's was not: set right whichever is wrong",
     );
-
-const isoOf = (ms: number): string => new Date(ms).toISOString();

@@ -3,7 +3,7 @@
  * the cell that sent it sees it. It is told of once, also where the same charges come again after a kill.
  */
 import { type CreditFall, type FallBounds, fallOf } from "../../../credits/ledger/credit-events.ts";
-import type { Store, Table } from "../../../store/store.ts";
+import type { Store } from "../../../store/store.ts";
 import type { NumberedCharge } from "../leases/charges.ts";
 
 export interface ChargeFallsDeps {
@@ -13,19 +13,11 @@ export interface ChargeFallsDeps {
   readonly onFall: (fall: CreditFall) => void;
 }
 
-export class ChargeFalls {
-  readonly #deps: ChargeFallsDeps;
+/** @returns what looks at charges, and resolves once those who must know are told */
+export function chargeFalls({ store, boundsOf, onFall }: ChargeFallsDeps) {
   /** [org id] → number of the charge that was told of last: a row that all cells have. */
-  readonly #told: Table<number>;
-
-  constructor(deps: ChargeFallsDeps) {
-    this.#deps = deps;
-    this.#told = deps.store.table("credits.told_falls");
-  }
-
-  /** Resolves once those who must know are told. */
-  async look(charges: readonly NumberedCharge[]): Promise<void> {
-    const { store, boundsOf, onFall } = this.#deps;
+  const told = store.table<number>("credits.told_falls");
+  return async (charges: readonly NumberedCharge[]): Promise<void> => {
     const crossed: { fall: CreditFall; seq: number }[] = [];
     for (const charge of charges) {
       const { orgId, seq, balanceMicroUsd, amountMicroUsd } = charge;
@@ -39,11 +31,11 @@ export class ChargeFalls {
     if (crossed.length === 0) return;
     const act = () => {
       for (const { fall, seq } of crossed) {
-        if ((this.#told.get([fall.orgId]) ?? 0) >= seq) continue;
-        this.#told.put([fall.orgId], seq);
+        if ((told.get([fall.orgId]) ?? 0) >= seq) continue;
+        told.put([fall.orgId], seq);
         onFall(fall);
       }
     };
     await store.act(act, { isOwed: true });
-  }
+  };
 }

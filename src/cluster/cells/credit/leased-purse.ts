@@ -10,7 +10,7 @@ import type { Store } from "../../../store/store.ts";
 import type { Restating } from "../exchange/parts.ts";
 import { Charges, type ChargesPorts } from "../leases/charges.ts";
 import { CreditLane, type CreditLaneOptions } from "../leases/credit-lane.ts";
-import type { OrgLease } from "../leases/org-lease.ts";
+import type { OrgLease } from "../leases/lease.ts";
 import { lackIn, recoverCredit } from "../leases/recovery.ts";
 import type { CreditView } from "./credit-view.ts";
 

@@ -6,7 +6,7 @@ import { type LedgerTables, openLedger } from "../../../credits/ledger/ledger.ts
 import { CreditLots } from "../../../credits/ledger/lots.ts";
 import type { Cell } from "../cell.ts";
 import type { NumberedCharge } from "../leases/charges.ts";
-import { ChargeFalls } from "./charge-falls.ts";
+import { chargeFalls } from "./charge-falls.ts";
 import { CreditView } from "./credit-view.ts";
 import { type LeasedPurseOptions, openLeasedPurse } from "./leased-purse.ts";
 import { SharedBook, type SharedBookDeps } from "./shared-book.ts";
@@ -53,7 +53,7 @@ export async function openSharedCredits(deps: SharedCreditsDeps) {
     boundsOf,
     caughtUp: () => cell.caughtUp(),
   });
-  const falls = new ChargeFalls({ store, boundsOf, onFall });
+  const lookAtFalls = chargeFalls({ store, boundsOf, onFall });
   const purse = await openLeasedPurse({
     ...deps,
     store,
@@ -66,7 +66,7 @@ export async function openSharedCredits(deps: SharedCreditsDeps) {
     restates: cell.restates,
     async onNumbered(charges) {
       await onNumbered(charges);
-      await falls.look(charges);
+      await lookAtFalls(charges);
     },
   });
   return { purse, book, lots, boundsChanged: (orgId: string) => bounds.changed(orgId) };

@@ -279,19 +279,12 @@ export class Session {
     }
   }
 
-  /** @returns the error with which the question about the clocks failed */
-  async #afterClock(): Promise<Error | undefined> {
-    try {
-      await this.#clockCheck?.settle();
-      return undefined;
-    } catch (error) {
-      return error as Error;
-    }
-  }
-
   async #afterFailure(failed: Error): Promise<void> {
     const { link, log } = this.#options;
-    const error = isOfClock(failed) ? await this.#afterClock() : failed;
+    const isOfClock = failed.name === "ReplyError" && failed.message.startsWith(WRONG_CLOCK);
+    // The question about the clocks may fail, too.
+    const asError = (reason: Error) => reason;
+    const error = isOfClock ? await this.#clockCheck?.settle().then(() => undefined, asError) : failed;
     if (error === undefined) return;
     const isReply = error.name === "ReplyError";
     const isTerm = error.message.startsWith(NEW_TERM);
@@ -316,9 +309,6 @@ export class Session {
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
-
-const isOfClock = ({ name, message }: Error): boolean =>
-  name === "ReplyError" && message.startsWith(WRONG_CLOCK);
 
 /** @throws NotSent when the signal comes first */
 async function unless<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promise<T> {

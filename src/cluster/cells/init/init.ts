@@ -11,13 +11,17 @@ import { readMasterKeys } from "../../../store/installation/master-key.ts";
 import { tableNames } from "../../../store/recovery/inspection.ts";
 import { openStore, type Store } from "../../../store/store.ts";
 import { LaterRelease, withPath } from "../../../store/tables/later-release.ts";
+import { keyText } from "../../../store/tables/table.ts";
 import { datasetIn } from "../dataset/dataset.ts";
 import { membershipOf } from "../membership/membership.ts";
 import { connectRedis, type RedisLog } from "../redis/redis.ts";
 import { assertReplicas, assertSettings } from "../redis/trust.ts";
-import { unknownTable } from "../replica/table-classes.ts";
+import { isSharedTable, unknownTable } from "../replica/table-classes.ts";
 import { uploadFolder } from "../replica/upload.ts";
-import { DATASET_PARTS } from "./parts.ts";
+import { COUNT_PARTS } from "./counts.ts";
+import { KEPT_PARTS } from "./kept.ts";
+import { MONEY_PARTS } from "./money.ts";
+import type { DatasetPart } from "./part.ts";
 
 export interface InitOptions {
   readonly redisUrl: string;
@@ -52,6 +56,18 @@ const CONNECT_MS = 10_000;
 /** The store's own tables. */
 const STORES_OWN: readonly string[] = ["journal", "log_trims", "process"];
 
+const documents: DatasetPart = {
+  *rows({ store, tables }) {
+    for (const table of tables.filter(isSharedTable)) {
+      for (const { key, value } of store.bytes(table).range())
+        yield { table, text: keyText(key), bytes: value };
+    }
+  },
+};
+
+/** A room whose rows are the installation's, and are not rows of shared tables, adds a part. */
+const DATASET_PARTS: readonly DatasetPart[] = [documents, ...MONEY_PARTS, ...KEPT_PARTS, ...COUNT_PARTS];
+
 /** @throws Error with a line for the operator; a second run goes on with what the first one left */
 export async function initDataset(config: InitConfig, options: InitOptions): Promise<Initialised> {
   const { redisUrl, discards = false, once = false, log } = options;
@@ -65,8 +81,7 @@ export async function initDataset(config: InitConfig, options: InitOptions): Pro
     const first = await withStore(dataDir, (store) => seeded(config, store));
     assertOneKey(config);
     // The store is closed here: all its rows are in its file.
-    const own = new Set(STORES_OWN);
-    const tables = tableNames(dataDir).filter((name) => !own.has(name));
+    const tables = tableNames(dataDir).filter((name) => !STORES_OWN.includes(name));
     const unknown = unknownTable(tables);
     if (unknown !== undefined) throw new LaterRelease(`table ${unknown}`);
     const rows = await withStore(dataDir, async (store) => {

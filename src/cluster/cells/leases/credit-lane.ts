@@ -7,7 +7,7 @@ import { fail } from "../../../base/errors.ts";
 import { Soon } from "../../../store/soon.ts";
 import type { Lane, Operation } from "../exchange/exchange.ts";
 import type { Charges, Numbering, Row } from "./charges.ts";
-import { OrgLease } from "./org-lease.ts";
+import { OrgLease } from "./lease.ts";
 import { asText } from "./recovery.ts";
 import { ScopeLeases, type ScopeLeasesOptions } from "./scope-leases.ts";
 import { type AnyLease, answersOf, type Sum, type Turn, type TurnAnswer, turnOf } from "./turn.ts";

@@ -1,5 +1,5 @@
 /**
- * What a cell has leased of something that all cells spend: an org's credit (`org-lease.ts`) or a hard budget
+ * What a cell has leased of something that all cells spend: an org's credit (`OrgLease`) or a hard budget
  * (`scope-lease.ts`). Invariant: the open holds and the charges that Redis does not know take no more than the lease, except
  * where an upstream reported more than was held. While less is on its way to Redis, the lease counts as that.
  */
@@ -247,5 +247,15 @@ export abstract class Lease {
 
   #recent(nowMs: number): number {
     return this.#recentMicroUsd * 2 ** ((this.#recentAtMs - nowMs) / HALF_LIFE_MS);
+  }
+}
+
+/** What a cell has leased of one org's credit. */
+export class OrgLease extends Lease {
+  readonly kind = "credit";
+
+  /** An org's credit is the same, whatever calls come with. */
+  protected override get isAnswerCurrent(): boolean {
+    return true;
   }
 }

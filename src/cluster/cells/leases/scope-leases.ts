@@ -3,9 +3,9 @@ import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import { openPeriods, type Period } from "../../../credits/budgets/periods.ts";
 import type { ClockReading, SharedClock } from "../clock/shared-clock.ts";
 import type { Operation } from "../exchange/exchange.ts";
-import type { OrgLease } from "./org-lease.ts";
+import type { OrgLease } from "./lease.ts";
 import { ANSWER_VALUES, ScopeLease } from "./scope-lease.ts";
-import { type ScopeSums, type SpentCharge, scopeNames } from "./scopes.ts";
+import { type SpentCharge, scopeNames } from "./scopes.ts";
 
 export interface ScopeLeasesOptions {
   /** Redis's time, of which budgets' periods are. */
@@ -106,11 +106,5 @@ export class ScopeLeases {
       yield { scope, held, freeMicroUsd: Number(values[at + 1]) };
       at += ANSWER_VALUES;
     }
-  }
-
-  /** A scope's part of an exchange, with its charges. */
-  part(scope: ScopeLease, charges: ScopeSums | undefined, nowMs: number): (string | number)[] {
-    const period = this.periodOf(scope.scope?.timeZone ?? "UTC");
-    return scope.part(charges?.sums.get(scope.id), nowMs, period);
   }
 }

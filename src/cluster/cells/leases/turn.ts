@@ -1,8 +1,7 @@
 /** One exchange about credit: what is sent of each org and budget, and what is answered. */
 import type { Operation } from "../exchange/exchange.ts";
 import type { Batch } from "./charges.ts";
-import type { LeaseAnswer } from "./lease.ts";
-import type { OrgLease } from "./org-lease.ts";
+import type { LeaseAnswer, OrgLease } from "./lease.ts";
 import type { ScopeLease } from "./scope-lease.ts";
 import type { ScopeLeases } from "./scope-leases.ts";
 
@@ -57,7 +56,8 @@ export function turnOf(
   for (const [lease, { count, sumMicroUsd }] of sums) {
     sent.push({ lease, sumMicroUsd, givesBack: lease.givesBack });
     if (lease.kind === "budget") {
-      scopes.push(...budgets.part(lease, batch?.scopes, nowMs));
+      const period = budgets.periodOf(lease.scope?.timeZone ?? "UTC");
+      scopes.push(...lease.part(batch?.scopes.sums.get(lease.id), nowMs, period));
       continue;
     }
     const { heldMicroUsd, targetMicroUsd, need } = lease.ask(sumMicroUsd, nowMs);

@@ -54,12 +54,7 @@ export interface Ask {
   readonly tokens: number;
   readonly asked: Stamp;
   /** Undefined once it was answered, or waited too long. */
-  answer: Answer | undefined;
-}
-
-export interface Answer {
-  resolve(answer: Admission | Refusal): void;
-  reject(error: unknown): void;
+  answer: { resolve(answer: Admission | Refusal): void; reject(error: unknown): void } | undefined;
 }
 
 /** All limits are numbers, 0 for none. */

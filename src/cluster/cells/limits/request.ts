@@ -97,18 +97,17 @@ function tellBatches(state: KeyState, clock: Clock): number[] {
   return told;
 }
 
-export interface Handlers {
-  /** Makes the call's admission; it is in flight from then on. */
-  readonly admitted: (state: KeyState, ask: Ask, nowMs: number) => void;
-}
-
-/** Applies the answer to a request. @returns the batch that it granted */
+/**
+ * Applies the answer to a request.
+ * @param admitted makes the call's admission; it is in flight from then on
+ * @returns the batch that it granted
+ */
 export function answered(
   request: Sent,
   result: RedisValue[],
   clock: Clock,
   nowMs: number,
-  handlers: Handlers,
+  admitted: (ask: Ask) => void,
 ): Batch | undefined {
   const { state, asks, sent, kept, own } = request;
   const [
@@ -141,7 +140,7 @@ export function answered(
       byAsks++;
       tokensByAsks += ask.tokens;
       if (ask.answer === undefined) state.undone.push(requestsAt, tokensAt, ask.tokens);
-      else handlers.admitted(state, ask, nowMs);
+      else admitted(ask);
     } else if (code !== 3 && hasLeft) again.push(ask);
     else refuse(request, ask, code, codes[i * 2 + 1] ?? 0, nowMs);
   });

@@ -247,9 +247,9 @@ export class SharedLimits implements Limits {
     const doneMs = this.#now();
     requests.forEach((request, i) => {
       const { state } = request;
-      const batch = answered(request, results[i] ?? [], this.#clock, doneMs, {
-        admitted: (_, ask, atMs) => this.#admitted(state, ask, atMs),
-      });
+      const batch = answered(request, results[i] ?? [], this.#clock, doneMs, (ask) =>
+        this.#admitted(state, ask, doneMs),
+      );
       // Where Redis takes its time, a batch is old when it comes: the next one is asked for with the next request.
       const isOld = batch !== undefined && elapsedMs(this.#clock, sent) >= renewalMs(batch, this.#replyMs);
       if (isOld || state.asks.length > 0 || state.undone.length > 0 || state.surrenders) this.#due.add(state);

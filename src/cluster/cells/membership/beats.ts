@@ -103,18 +103,18 @@ export class Beats {
     return this.#latest;
   }
 
-  /** Resolves once every cell with a sign of life has applied the version; false if that takes longer. */
-  async everyoneHas(version: number, withinMs: number): Promise<boolean> {
+  /** Resolves once every cell with a sign of life has applied the version, or after this time. */
+  async everyoneHas(version: number, withinMs: number): Promise<void> {
     const { clock } = this.#options;
     const end = clock.monotonic() + withinMs;
     while (this.#latest.least < version) {
-      if (clock.monotonic() >= end || this.#stopping) return false;
+      if (clock.monotonic() >= end || this.#stopping) return;
       const heard = this.heard();
       this.soon();
       await within(end - clock.monotonic(), heard);
-      if (this.#latest.least < version) await pause(WAITING_MS);
+      if (this.#latest.least < version)
+        await new Promise((resolve) => setTimeout(resolve, WAITING_MS).unref());
     }
-    return true;
   }
 
   async stop(): Promise<void> {
@@ -147,6 +147,3 @@ export class Beats {
     });
   }
 }
-
-const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)).unref());

@@ -5,18 +5,12 @@
 import { randomInt } from "node:crypto";
 import { Packr } from "msgpackr";
 import { KEY_PREFIX } from "../redis/keys.ts";
-import type { RedisLink, RedisListener, RedisValue } from "../redis/redis.ts";
+import type { RedisListener, RedisValue } from "../redis/redis.ts";
 import { within } from "../within.ts";
+import type { SignalsOptions } from "./signals.ts";
 
 /** @returns bytes from `offset`, none behind the end; undefined where there is no such file */
 export type ReadPart = (name: string, offset: number) => Promise<Uint8Array | undefined>;
-
-export interface PeersOptions {
-  readonly cell: string;
-  readonly datasetId: string;
-  readonly link: Pick<RedisLink, "call">;
-  readonly subscribe: (channel: string, onMessage: (message: Buffer) => void) => Pick<RedisListener, "close">;
-}
 
 type Question = readonly [kind: "ask", id: number, from: string, name: string, offset: number];
 type Part = readonly [kind: "part", id: number, bytes: Uint8Array | null];
@@ -29,17 +23,23 @@ const MOST_READS = 16;
 const packr = new Packr({ useRecords: false });
 
 export class Peers {
-  readonly #options: PeersOptions;
-  readonly #subscription: Pick<RedisListener, "close">;
+  readonly #options: SignalsOptions;
+  readonly #listener: RedisListener;
   readonly #asked = new Map<number, (part: Uint8Array | undefined) => void>();
   /** An answer to a question of an earlier process of this cell must not pass for one of this. */
   #questions = randomInt(2 ** 40);
   #reads = 0;
   #read: ReadPart | undefined;
 
-  constructor(options: PeersOptions) {
+  constructor(options: SignalsOptions) {
     this.#options = options;
-    this.#subscription = options.subscribe(this.#channel(options.cell), (message) => this.#heard(message));
+    const { cell, url, listen } = options;
+    this.#listener = listen({
+      url,
+      channels: [this.#channel(cell)],
+      heard: (message) => this.#heard(message),
+      onListening() {},
+    });
   }
 
   /** What other cells are given of this one's files. */
@@ -63,7 +63,7 @@ export class Peers {
   }
 
   close(): void {
-    this.#subscription.close();
+    this.#listener.close();
     for (const resolve of this.#asked.values()) resolve(undefined);
   }
 

@@ -6,7 +6,7 @@ import { Packr } from "msgpackr";
 import type { Clock } from "../../../base/clock.ts";
 import { SILENT_MS } from "../membership/beats.ts";
 import { DATASET_KEY, KEY_PREFIX } from "../redis/keys.ts";
-import { listenToRedis, type RedisClient, type RedisLink, type RedisListener } from "../redis/redis.ts";
+import type { RedisClient, RedisLink, RedisListener } from "../redis/redis.ts";
 import { SCRIPTS } from "../scripts/scripts.ts";
 import { within } from "../within.ts";
 
@@ -17,8 +17,7 @@ export interface SignalsOptions {
   /** Messages leave by it. */
   readonly link: RedisLink;
   readonly clock: Clock;
-  /** Default: over a socket. */
-  readonly listen?: RedisClient["listen"];
+  readonly listen: RedisClient["listen"];
 }
 
 export interface KnownCell {
@@ -78,7 +77,7 @@ export class Signals {
 
   constructor(options: SignalsOptions) {
     this.#options = options;
-    const { cell, url, listen = listenToRedis } = options;
+    const { cell, url, listen } = options;
     const first = Promise.withResolvers<void>();
     this.#first = first.promise;
     this.#listener = listen({
@@ -125,12 +124,22 @@ export class Signals {
 
   /** Tells all other cells. @returns false if it cannot be sent now */
   tell(topic: string, content: unknown): boolean {
-    return this.#send(ALL, topic, content);
+    return this.tellOne(ALL, topic, content);
   }
 
   /** Tells one other cell. @returns false if it cannot be sent now */
-  tellOne(cell: string, topic: string, content: unknown): boolean {
-    return this.#send(cell, topic, content);
+  tellOne(to: string, topic: string, content: unknown): boolean {
+    const { cell, link } = this.#options;
+    if (this.#isClosed || !link.isReady()) return false;
+    const message = packr.pack([topic, cell, content]);
+    const bytes = message.length;
+    if (bytes > MESSAGE_BYTES || this.#underWayBytes + bytes > UNDER_WAY_BYTES) return false;
+    this.#underWayBytes += bytes;
+    const ended = () => {
+      this.#underWayBytes -= bytes;
+    };
+    link.call("PUBLISH", channelOf(to), message).then(ended, ended);
+    return true;
   }
 
   /** Resolves once every other cell that hears it has answered, or after this time. */
@@ -151,24 +160,18 @@ export class Signals {
     const alive = others.filter(({ ageMs }) => ageMs !== undefined && ageMs < SILENT_MS);
     const asked = alive.filter(({ hears }) => hears).map(({ name }) => name);
     const without = new Set(others.map(({ name }) => name));
-    if (asked.length > 0) await this.#ask({ topic, content }, { asked, without }, end);
+    if (asked.length > 0) {
+      const number = ++this.#asked;
+      const { promise: answered, resolve: done } = Promise.withResolvers<void>();
+      // Who answers well is taken from `without`.
+      this.#questions.set(number, { missing: new Set(asked), without, done });
+      if (this.tell(topic, [number, content])) await within(end - clock.monotonic(), answered);
+      this.#questions.delete(number);
+    }
     return {
       isGood: alive.every(({ name }) => !without.has(name)),
       without: others.filter(({ name }) => without.has(name)),
     };
-  }
-
-  /** Takes who answers well from `without`. */
-  async #ask(
-    { topic, content }: { readonly topic: string; readonly content: unknown },
-    { asked, without }: { readonly asked: readonly string[]; readonly without: Set<string> },
-    end: number,
-  ): Promise<void> {
-    const number = ++this.#asked;
-    const { promise: answered, resolve: done } = Promise.withResolvers<void>();
-    this.#questions.set(number, { missing: new Set(asked), without, done });
-    if (this.tell(topic, [number, content])) await within(end - this.#options.clock.monotonic(), answered);
-    this.#questions.delete(number);
   }
 
   /** Cells that run or may have records that are not in ClickHouse, this one with them. @throws Error of Redis */
@@ -195,20 +198,6 @@ export class Signals {
     this.#isClosed = true;
     this.#listener.close();
     for (const { done } of this.#questions.values()) done();
-  }
-
-  #send(to: string, topic: string, content: unknown): boolean {
-    const { cell, link } = this.#options;
-    if (this.#isClosed || !link.isReady()) return false;
-    const message = packr.pack([topic, cell, content]);
-    const bytes = message.length;
-    if (bytes > MESSAGE_BYTES || this.#underWayBytes + bytes > UNDER_WAY_BYTES) return false;
-    this.#underWayBytes += bytes;
-    const ended = () => {
-      this.#underWayBytes -= bytes;
-    };
-    link.call("PUBLISH", channelOf(to), message).then(ended, ended);
-    return true;
   }
 
   #hear(message: Buffer): void {

@@ -8,15 +8,12 @@ import { type Beats, SILENT_MS } from "../membership/beats.ts";
 import { within } from "../within.ts";
 import { EVERYWHERE_MS } from "./committer.ts";
 import type { Follower } from "./follower.ts";
+import type { SharedStoreDeps } from "./shared-store.ts";
 
-export interface ReadsDeps {
+export interface ReadsDeps extends Pick<SharedStoreDeps, "isCurrent" | "currentSoon"> {
   readonly clock: Pick<Clock, "monotonic">;
   readonly beats: Pick<Beats, "latest" | "ageMs" | "heard">;
   readonly follower: Pick<Follower, "version" | "reached">;
-  /** The cell is in touch: it may admit calls. */
-  readonly isCurrent: () => boolean;
-  /** Resolves true if it is in a moment, because it stood still and catches up. */
-  readonly currentSoon: () => Promise<boolean>;
   /** Catches up with what is committed now. */
   readonly caughtUp: () => Promise<void>;
 }

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { SharedClock } from "../../../../../src/cluster/cells/clock/shared-clock.ts";
 import type { Lease } from "../../../../../src/cluster/cells/leases/lease.ts";
-import { OrgLease } from "../../../../../src/cluster/cells/leases/org-lease.ts";
+import { OrgLease } from "../../../../../src/cluster/cells/leases/lease.ts";
 import { ScopeLease } from "../../../../../src/cluster/cells/leases/scope-lease.ts";
 import { keyScope } from "../../../../../src/cluster/cells/leases/scopes.ts";
 import { STALE_MS } from "../../../../../src/cluster/cells/settings.ts";
