@@ -69,6 +69,9 @@ export async function inTime<T, L>(
   return await Promise.race([promise, over.then(late)]).finally(cancel);
 }
 
+/** Resolves in the next turn of the event loop: what waits in this one runs before. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** A uniform number in [0, 1). */
 export type Random = () => number;
 

@@ -1,6 +1,6 @@
 /** SHA-256 of bodies and names. A large body takes tens of milliseconds, which other calls must not wait for (T54). */
 import { createHash, hash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "./clock.ts";
 
 /** Hashed in one go: less than a millisecond. */
 const SLICE_BYTES = 512 * 1024;

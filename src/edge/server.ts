@@ -3,9 +3,8 @@
  * Nothing thrown here reaches the process.
  */
 import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BeginTrace } from "../analytics/telemetry/call-trace.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, nextTurn } from "../base/clock.ts";
 import { errorEnvelope, fail } from "../base/errors.ts";
 import { requestId } from "../base/ids.ts";
 import type { HttpHead } from "../base/operation/http-head.ts";

@@ -1,5 +1,5 @@
 /** What the room of accounts removes of an org that is erased: people, keys' names, projects' names, tickets, credentials. */
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import { type KeyRow, revokedKey } from "../key.ts";
 import type { MemberRow, UserRow } from "../person.ts";
 import type { AccountTables, KeyPosition } from "../tables.ts";
@@ -101,7 +101,7 @@ const PAGE = 50;
 
 /** Members who are in no other org: nothing of them stays. */
 export async function* peopleOnlyOf({ people }: AccountTables, orgId: string): AsyncGenerator<UserRow> {
-  for (let after = ""; ; await setImmediate()) {
+  for (let after = ""; ; await nextTurn()) {
     const page = people.membersAfter(orgId, after, PAGE);
     for (const { userId } of page) {
       const user = people.membershipsOf(userId).length === 1 ? people.user(userId) : undefined;

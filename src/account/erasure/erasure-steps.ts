@@ -2,8 +2,7 @@
  * What an erasure consists of. A step removes rows in slices, each an act of its own, whose size follows the time that the last
  * one took: rows differ a thousandfold in size, and nobody's call may wait for them.
  */
-import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, nextTurn } from "../../base/clock.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { AccountTables } from "../tables.ts";
 
@@ -82,7 +81,7 @@ export async function runStep(
     if (tookMs > SLICE_MS) rows = Math.max(1, Math.floor(rows / 2));
     else if (tookMs < SLICE_MS / 4) rows = Math.min(MOST_ROWS, rows * 2);
     await caughtUp();
-    await setImmediate();
+    await nextTurn();
   }
   return true;
 }

@@ -6,8 +6,8 @@ import { createWriteStream } from "node:fs";
 import { rename, rm, statfs } from "node:fs/promises";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { setImmediate } from "node:timers/promises";
 import { ZipFile } from "yazl";
+import { nextTurn } from "../../base/clock.ts";
 
 /** One file of the archive. */
 export interface ExportPart {
@@ -72,7 +72,7 @@ async function* linesOf({ rows }: ExportPart): AsyncGenerator<string> {
     if (++count % ROWS_AT_ONCE !== 0 && lines.length < 256 * 1024) continue;
     yield lines;
     lines = "";
-    await setImmediate();
+    await nextTurn();
   }
   if (lines !== "") yield lines;
 }

@@ -3,9 +3,8 @@
  * the event loop is free between two of them, however many keys there are.
  */
 
-import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, nextTurn } from "../../base/clock.ts";
 import { DAY_MS } from "../../base/time.ts";
 import { type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
@@ -45,7 +44,7 @@ export function keyLooker(deps: KeyExpiryDeps): JobHandler<unknown> {
   const { accounts, clock, jobs } = deps;
   return {
     async run(_payload, { signal }) {
-      for (let after: readonly [string, string] | undefined; !signal.aborted; await setImmediate()) {
+      for (let after: readonly [string, string] | undefined; !signal.aborted; await nextTurn()) {
         const { keys, next } = accounts.keysThatMayWork(SLICE, after);
         const ending = keys.filter((key) => isToBeTold(key, clock.now()));
         if (ending.length > 0) await accounts.act(() => tell(deps, ending));

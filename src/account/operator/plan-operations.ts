@@ -2,9 +2,8 @@
  * The plans in force: how many orgs are on each, and which keys have more than their plan gives. An org whose plan was removed from
  * the settings counts for the default plan, which applies to it. No answer holds the event loop, however many orgs there are.
  */
-import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, nextTurn } from "../../base/clock.ts";
 import { mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
@@ -110,7 +109,7 @@ export function operatorPlanOperations(deps: OperatorPlanDeps) {
         for (const row of data) {
           const wire = planOrgWire(deps, row, plan);
           if (!raised || wire.raised.length > 0) orgs.push(wire);
-          await turn();
+          await nextTurn();
         }
         return { object: "list" as const, data: orgs, next_cursor };
       },
@@ -143,7 +142,7 @@ function planOrgWire({ accounts, clock }: OperatorPlanDeps, org: OrgRow, plan: A
 /** By plan id. Orgs that come or go meanwhile may be missed. */
 async function countOrgs({ accounts, plans }: OperatorPlanDeps): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  for (let last: string | undefined, read = SLICE; read === SLICE; await turn()) {
+  for (let last: string | undefined, read = SLICE; read === SLICE; await nextTurn()) {
     read = 0;
     for (const { id, planId, status } of accounts.orgsNewestFirst(last)) {
       const plan = plans.inForce(planId).id;

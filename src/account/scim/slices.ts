@@ -2,7 +2,7 @@
  * Long work in slices, between which the process does other work. What long work counts (`Steps`) also says when it pauses, so that
  * the length of a slice does not depend on a clock.
  */
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { Steps } from "./steps.ts";
 
@@ -30,7 +30,7 @@ export class Pace {
   /** Lets the process do other work. */
   pause(): Promise<void> {
     this.#done = 0;
-    return setImmediate();
+    return nextTurn();
   }
 
   /** Pauses if enough was done. */

@@ -3,7 +3,7 @@
  * batch is a range of numbers with a token; it is written to disk before its first insertion. So every retry, also after
  * kill -9, inserts the same rows under the same token.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import type { Log, Store, Table } from "../../store/store.ts";
 
 /** Rows `first` to `last`, both inclusive. Numbers in between may be missing. */

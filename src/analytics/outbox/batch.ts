@@ -2,7 +2,7 @@
  * Separates a batch of outbox rows by table. Most rows are inserted unchanged and are only copied here; rows that need
  * redaction go through the finisher, off the event loop. A damaged row is reported and does not stop the others.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import { REQUEST_COLUMNS } from "../../record/columns.ts";
 import { insertableRow } from "../../record/row.ts";
 import { RowBinaryReader, RowBinaryWriter } from "../../record/row-binary.ts";

@@ -2,7 +2,7 @@
  * Inserts the rows of a queue into one table of ClickHouse, in a spool of their own: a failure of that table does not hold up the
  * rows of others. Rows are decoded and encoded in slices, between which the event loop may run.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import type { ClickHouse, Target } from "../clickhouse/client.ts";
 import type { Batch, BatchRows } from "./batch-queue.ts";
 import { type Destination, deliver } from "./delivery.ts";

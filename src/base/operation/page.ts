@@ -1,6 +1,6 @@
 /** Pages of lists that are read row by row, newest first. */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
+import { nextTurn } from "../clock.ts";
 import type { Cursors } from "./cursor.ts";
 import * as field from "./fields.ts";
 

@@ -6,8 +6,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, sep } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { nextTurn } from "../clock.ts";
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;

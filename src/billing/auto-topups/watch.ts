@@ -2,8 +2,7 @@
  * Hears of balances that fell below an org's threshold, and puts jobs for them. On the path of a call it only takes a note in memory;
  * jobs are put a moment later, in an act of their own. What is lost with the process is found by the sweep.
  */
-import { setImmediate } from "node:timers/promises";
-import type { Clock, Timers } from "../../base/clock.ts";
+import { type Clock, nextTurn, type Timers } from "../../base/clock.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import type { JobHandler } from "../../store/jobs/job.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
@@ -81,7 +80,7 @@ export class AutoTopupWatch {
       await this.#keepSweep();
       for (; done < heard.length; done += SLICE) {
         await this.#ask(heard.slice(done, done + SLICE));
-        if (done > 0) await setImmediate();
+        if (done > 0) await nextTurn();
       }
     } catch (error) {
       for (const orgId of heard.slice(done)) this.#below.add(orgId);
@@ -135,7 +134,7 @@ function sweepNow(jobs: Pick<Jobs, "enqueue" | "drop">): void {
 export const autoTopupSweeper = (deps: AutoTopupWatchDeps): JobHandler<unknown> => ({
   async run(_payload, { signal }) {
     const { autoTopups, store, jobs, clock, book } = deps;
-    for (let after = ""; !signal.aborted; await setImmediate()) {
+    for (let after = ""; !signal.aborted; await nextTurn()) {
       const rows = autoTopups.liveSlice(SLICE, after);
       await book.fresh(rows.map(({ orgId }) => orgId));
       const left = rows.filter(({ orgId }) => isLeft(deps, orgId));

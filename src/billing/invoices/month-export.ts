@@ -1,7 +1,6 @@
 /** Documents of a month for an accountant. Read and written in slices, so that a long month stops no other request; bounded in rows. */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
-import { isoTime } from "../../base/clock.ts";
+import { isoTime, nextTurn } from "../../base/clock.ts";
 import { decimalText } from "../../base/currency.ts";
 import { fail } from "../../base/errors.ts";
 import { type FullAnswer, raw } from "../../base/operation/answer.ts";

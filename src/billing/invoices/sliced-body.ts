@@ -2,7 +2,7 @@
  * Long texts made over many turns of the event loop: written, joined or encoded at once, those of a month of twenty thousand documents
  * would stop every other request for tens of milliseconds.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 
 /** Encoded in one turn: about a tenth of a millisecond. */
 const CHARACTERS_AT_ONCE = 64 * 1024;

@@ -1,6 +1,6 @@
 /** Reads a provider's bill without holding up other work: a piece at a time. */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { CsvError, parse } from "csv-parse";
+import { nextTurn } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { jsonIn } from "../../base/json.ts";
 import { type BillFormat, type BillLine, type Column, columnsOf, jsonLines, lineOf } from "./formats.ts";

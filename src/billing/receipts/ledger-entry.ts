@@ -4,7 +4,7 @@
  * by halving, and the entries around it are read outwards.
  */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { type Book, firstSeqFrom } from "../../credits/ledger/book.ts";
 import { pageEnd, type ShownEntry } from "../../credits/ledger/shown-list.ts";

@@ -3,7 +3,7 @@
  * the numbers of documents, and what is parked.
  */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import { moneyText } from "../../base/currency.ts";
 import { WeirError } from "../../base/errors.ts";
 import { firstIdAt } from "../../base/ids.ts";

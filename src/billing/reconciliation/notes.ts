@@ -1,5 +1,5 @@
 /** What a run of reconciliation notes while it reads: findings once each, sums, and when to let others run. */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import type { Amount, Currency } from "../../base/currency.ts";
 import type { RefundRow } from "../refunds/refund.ts";
 import type { TopupRow } from "../topups/topup.ts";

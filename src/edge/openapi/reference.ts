@@ -3,7 +3,7 @@
  * after the start, in steps of a route each, between which calls are served: all at once they kept every call waiting for
  * as long as it took. Who asks earlier waits until they are there.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import { Once } from "../../base/once.ts";
 import type { OpenApiDocument } from "./openapi-types.ts";
 

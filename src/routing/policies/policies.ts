@@ -5,7 +5,7 @@
  * No stale policy can return after a change (see account/keyring.ts): a load reads rows and fills the cache without
  * yielding, and the store makes a write visible before it notifies watchers.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { type ActivePolicy, type CompiledPolicy, compilePolicy } from "../language/policy.ts";
 import type { PolicyDocument } from "../language/policy-document.ts";

@@ -1,8 +1,8 @@
 /**
  * Operations on policies: write versions, check them, activate them. Checks and writes share one transaction.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
+import { nextTurn } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listed, listOf } from "../../base/operation/page.ts";

@@ -1,5 +1,5 @@
 /** Number of given-up jobs, for the metrics. It is counted in slices: a start waits for none of them. */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/clock.ts";
 import type { GivenUpKey, JobTables } from "./job-tables.ts";
 
 /** Rows of one turn of the event loop: about a millisecond. */

@@ -2,7 +2,7 @@
  * Who is in a group. Many members are added and removed in slices, each an act of its own, so that a large group holds nothing
  * up: a process that dies between two of them leaves the rest to the directory, which repeats what was not answered.
  */
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../../../base/clock.ts";
 import type { Caller } from "../../../base/operation/operation.ts";
 import { sliced } from "../../../base/sliced.ts";
 import { scimFail, scimStatus } from "../error.ts";
@@ -33,7 +33,7 @@ export async function* memberSlices(
     if (slice.length > 0) yield slice;
     if (slice.length < most) return;
     last = slice.at(-1);
-    await setImmediate();
+    await nextTurn();
   }
 }
 
@@ -53,7 +53,7 @@ export async function membersAmong(
   const found: string[] = [];
   for (const [at, userId] of userIds.entries()) {
     if (tables.isMember(group.orgId, group.id, userId)) found.push(userId);
-    if (at % INDEX_SLICE === INDEX_SLICE - 1) await setImmediate();
+    if (at % INDEX_SLICE === INDEX_SLICE - 1) await nextTurn();
   }
   return found;
 }
@@ -67,7 +67,7 @@ export async function assertUsers(
   for (const [at, id] of ids.entries()) {
     if (tables.user(orgId, id) === undefined)
       throw scimFail("invalidValue", "A member is no user of the directory.");
-    if (at % MEMBERS_AT_ONCE === MEMBERS_AT_ONCE - 1) await setImmediate();
+    if (at % MEMBERS_AT_ONCE === MEMBERS_AT_ONCE - 1) await nextTurn();
   }
 }
 

@@ -1,7 +1,7 @@
 /** `/scim/v2/Groups`: groups of users, some of which give a role (RFC 7644 section 3). */
-import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { nextTurn } from "../../../base/clock.ts";
 import { newId } from "../../../base/ids.ts";
 import { FullAnswer } from "../../../base/operation/answer.ts";
 import type { JobQueue } from "../../../store/jobs/jobs.ts";
@@ -195,11 +195,11 @@ async function replaceGroup(deps: GroupOperationDeps, call: ScimCall, id: string
 /** In slices: each of these takes up to a millisecond for a large group. */
 async function changeBetween(before: readonly string[], after: readonly string[]): Promise<MemberChange> {
   const wanted = new Set(after);
-  await setImmediate();
+  await nextTurn();
   const remove = before.filter((id) => !wanted.has(id));
-  await setImmediate();
+  await nextTurn();
   const present = new Set(before);
-  await setImmediate();
+  await nextTurn();
   return { add: [...wanted].filter((id) => !present.has(id)), remove };
 }
 

@@ -2,8 +2,7 @@
  * Claims of Idempotency-Keys: which call of all cells answers one. Claims of one moment share an exchange. A call that has no answer in
  * time is refused, and what was claimed for it meanwhile is given back: nobody guesses.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Timers } from "../../../base/clock.ts";
+import { nextTurn, type Timers } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import type { Claimed, KeptAnswer } from "../../../inference/exchange/kept/kept-rows.ts";
 import type { Lane, Operation } from "../exchange/exchange.ts";

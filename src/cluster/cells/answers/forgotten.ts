@@ -3,8 +3,7 @@
  * each cell removes its own of it, also one that was away. Redis is told by each too: it takes no harm of it.
  */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../../base/clock.ts";
+import { type Clock, nextTurn } from "../../../base/clock.ts";
 import { DAY_MS } from "../../../base/time.ts";
 import type { OwnRows } from "../../../inference/exchange/kept/kept-rows.ts";
 import type { Store } from "../../../store/store.ts";

@@ -2,7 +2,7 @@
  * Sends what this cell answered to Redis, where other cells find it. A row says what is still to be sent, and is written in the act that
  * stores the answer: so a process that was killed goes on after its start, and only then end the claims of its former lives.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../../base/clock.ts";
 import {
   type KeptAnswer,
   LEAST_ANSWER_MS,

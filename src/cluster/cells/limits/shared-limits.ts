@@ -3,8 +3,7 @@
  * it in the dataset; else it is asked for, together with all others that wait. What stays true: no more calls than the limit over all
  * cells; no answer is a guess: where the dataset cannot be asked, the call gets 503.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Clock, systemTimers, type Timers } from "../../../base/clock.ts";
+import { type Clock, nextTurn, systemTimers, type Timers } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import type { Admission, LimitedKey, Limits, Refusal } from "../../../credits/limits/limits.ts";
 import { WINDOW_MS } from "../../../credits/limits/window.ts";

@@ -4,8 +4,7 @@
  * it are undone and run again on newer rows. A cell whose acts were refused three times asks for the ticket, with which it commits
  * alone for a moment: so no act starves beside a thousand others.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../../base/clock.ts";
+import { type Clock, nextTurn } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import { Blobs, type Lane, NotSent, type Operation } from "../exchange/exchange.ts";
 import type { Beats } from "../membership/beats.ts";

@@ -3,8 +3,7 @@
  * Bounded in number, rows and time; whatever happens, the thread ends with the replay.
  */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../../base/clock.ts";
+import { type Clock, nextTurn } from "../../../base/clock.ts";
 import type { Endpoint, Model } from "../../../base/endpoint.ts";
 import { fail } from "../../../base/errors.ts";
 import { incompleteSince, type MayLackCalls } from "../../../base/operation/incomplete-since.ts";
