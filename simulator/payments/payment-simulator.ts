@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { type Clock, type Random, systemRandom, systemTimers, type Timers } from "../../src/base/clock.ts";
-import { isFromThisMachine } from "../../src/base/local-request.ts";
+import { isFromThisMachine } from "../../src/base/network/local-request.ts";
 import { isLoopback, refusal, securityHeaders, sendPage } from "../identity/request.ts";
 import { Api, type ApiRequest, type Front, type Played } from "./api.ts";
 import { type ControlAct, type ControlDeps, control } from "./control.ts";

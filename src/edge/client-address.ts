@@ -3,7 +3,7 @@
  * believed: the list is read from its end, and the first address that is no trusted proxy is the client's.
  */
 import ipaddr from "ipaddr.js";
-import { cidrAllows } from "../base/cidr-list.ts";
+import { cidrAllows } from "../base/network/cidr-list.ts";
 import { addressText } from "./request.ts";
 
 /**

@@ -3,7 +3,7 @@
 import type { HttpRequest } from "uWebSockets.js";
 import { parseCookie } from "cookie";
 import { fail } from "../base/errors.ts";
-import { isFromThisMachine } from "../base/local-request.ts";
+import { isFromThisMachine } from "../base/network/local-request.ts";
 import type { HttpHead } from "../base/operation/http-head.ts";
 import type { CallKind } from "../inference/exchange/formats.ts";
 

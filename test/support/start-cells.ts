@@ -14,7 +14,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Engine, startEngine } from "../../src/analytics/engine/engine.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { Listeners } from "../../src/base/listeners.ts";
+import { Listeners } from "../../src/base/network/listeners.ts";
 import { initDataset, secretsKeyText } from "../../src/cluster/cells/init/init.ts";
 import type { KnownServices } from "../../src/cluster/supervisor/services.ts";
 import { type Gateway, startGateway } from "../../src/host/gateway/gateway.ts";

@@ -3,9 +3,9 @@
  * Read for every request, so that a change takes effect with the next one.
  */
 
-import { cidrAllows } from "../../base/cidr-list.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fail, mustExist } from "../../base/errors.ts";
+import { cidrAllows } from "../../base/network/cidr-list.ts";
 import { keyless } from "../../base/operation/keyless.ts";
 import type { Caller, PersonRequest } from "../../base/operation/operation.ts";
 import { HOUR_MS } from "../../base/time.ts";

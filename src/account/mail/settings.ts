@@ -1,6 +1,6 @@
 /** `SMTP_URL` and `MAIL_FROM`: the server that takes mails, and who sends them. */
 
-import { LOOPBACK_HOST } from "../../base/loopback-host.ts";
+import { LOOPBACK_HOST } from "../../base/network/loopback-host.ts";
 
 export interface SmtpServer {
   readonly host: string;

@@ -3,7 +3,7 @@
  * (tax-profile.ts). In a change every field is optional at every depth, and what is absent stays as it is.
  */
 import { z } from "zod";
-import { cidrListField } from "../../base/cidr-list.ts";
+import { cidrListField } from "../../base/network/cidr-list.ts";
 import { PRESET_NAMES } from "../../workers/redaction.ts";
 import { orgBudgetField } from "../fields/budget-fields.ts";
 import { countryField } from "../fields/countries.ts";

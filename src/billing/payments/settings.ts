@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { Currency } from "../../base/currency.ts";
-import { LOOPBACK_HOST } from "../../base/loopback-host.ts";
+import { LOOPBACK_HOST } from "../../base/network/loopback-host.ts";
 import type { RazorpayGatewayOptions } from "./razorpay/gateway.ts";
 import type { SimulatedService } from "./simulated/client.ts";
 import type { StripeGatewayOptions } from "./stripe/gateway.ts";

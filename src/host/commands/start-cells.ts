@@ -4,7 +4,7 @@ import { type Logger, pino } from "pino";
 import type { FirstStart } from "../../account/first-start.ts";
 import { startEngine } from "../../analytics/engine/engine.ts";
 import { systemClock } from "../../base/clock.ts";
-import { Listeners } from "../../base/listeners.ts";
+import { Listeners } from "../../base/network/listeners.ts";
 import { endProcess } from "../../base/process/exit.ts";
 import { Output } from "../../base/process/output.ts";
 import { datasetIn, noteRestored } from "../../cluster/cells/dataset/dataset.ts";

@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";
 import { type Clock, systemClock, systemRandom, systemTimers } from "../../base/clock.ts";
-import { Listeners } from "../../base/listeners.ts";
+import { Listeners } from "../../base/network/listeners.ts";
 import { type Cursors, cursors as openCursors } from "../../base/operation/cursor.ts";
 import { endProcess } from "../../base/process/exit.ts";
 import { keepPrivate } from "../../base/process/private-folder.ts";

@@ -1,8 +1,8 @@
 /** Where a gateway listens: on one port, or on two where metrics have their own; and where a supervisor tells those of its cells. */
 
 import type { Clock } from "../../base/clock.ts";
-import type { Listeners } from "../../base/listeners.ts";
-import { LOOPBACK_HOST } from "../../base/loopback-host.ts";
+import type { Listeners } from "../../base/network/listeners.ts";
+import { LOOPBACK_HOST } from "../../base/network/loopback-host.ts";
 import { listenFault } from "../../base/process/listen-fault.ts";
 import type { CellsMetrics } from "../../cluster/supervisor/cells-metrics.ts";
 import type { MetricsListener } from "../../cluster/supervisor/supervisor.ts";

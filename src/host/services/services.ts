@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { type InvoicePortal, startInvoicePortal } from "../../../simulator/invoice-portal/invoice-portal.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import type { ListenerName, Listeners } from "../../base/listeners.ts";
+import type { ListenerName, Listeners } from "../../base/network/listeners.ts";
 import { Once } from "../../base/once.ts";
 import type { KnownServices, RunningServices, ServicesState } from "../../cluster/supervisor/services.ts";
 import type { Config } from "../settings/config.ts";

@@ -10,7 +10,7 @@ import { checkForEngine } from "../../analytics/settings.ts";
 import { type TelemetrySettings, telemetrySettingsOf } from "../../analytics/telemetry/settings.ts";
 import { pointerTo, problemText, readDocument } from "../../base/document/document.ts";
 import { readText } from "../../base/file-errors.ts";
-import { LOOPBACK_HOST } from "../../base/loopback-host.ts";
+import { LOOPBACK_HOST } from "../../base/network/loopback-host.ts";
 import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "../../base/plan.ts";
 import { type PaymentSettings, paymentSettingsOf } from "../../billing/payments/settings.ts";
 import { type MetricsSettings, metricsSettingsOf } from "../../edge/metrics-settings.ts";

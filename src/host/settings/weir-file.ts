@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { dpaField } from "../../account/orgs/dpa-settings.ts";
 import { analyticsField } from "../../analytics/settings.ts";
-import { cidrListField } from "../../base/cidr-list.ts";
+import { cidrListField } from "../../base/network/cidr-list.ts";
 import { quotasField } from "../../base/quota.ts";
 import { paymentsField } from "../../billing/payments/settings.ts";
 import { cellsField } from "../../cluster/cells/settings.ts";

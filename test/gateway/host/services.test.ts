@@ -2,7 +2,7 @@
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { Listeners } from "../../../src/base/listeners.ts";
+import { Listeners } from "../../../src/base/network/listeners.ts";
 import { isOnThisMachine, redisAddress } from "../../../src/cluster/cells/redis/address.ts";
 import { servicesOf } from "../../../src/host/services/services.ts";
 import { readConfig } from "../../../src/host/settings/config.ts";

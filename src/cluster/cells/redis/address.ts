@@ -1,5 +1,5 @@
 /** Addresses of Redis, as `REDIS_URL` has them. Errors never repeat the value, which may hold a password. */
-import { LOOPBACK_HOST } from "../../../base/loopback-host.ts";
+import { LOOPBACK_HOST } from "../../../base/network/loopback-host.ts";
 
 interface RedisLogin {
   readonly username: string | undefined;

@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
 import { startPaymentSimulator } from "../../../../simulator/payments/payment-simulator.ts";
 import { systemClock, systemRandom, systemTimers } from "../../../../src/base/clock.ts";
-import { Listeners } from "../../../../src/base/listeners.ts";
+import { Listeners } from "../../../../src/base/network/listeners.ts";
 import { openPaymentRoom } from "../../../../src/billing/payments/open.ts";
 import { simulatedPayments } from "../../../../src/host/gateway/billing-ports.ts";
 import { openServices } from "../../../../src/host/services/services.ts";

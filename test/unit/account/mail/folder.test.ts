@@ -7,7 +7,7 @@ import { MailFolder } from "../../../../src/account/mail/folder-transport.ts";
 import { mailOperations } from "../../../../src/account/mail/operations.ts";
 import { ticketDecided } from "../../../../src/account/mail/templates/ticket-decided.ts";
 import { WeirError } from "../../../../src/base/errors.ts";
-import { isFromThisMachine } from "../../../../src/base/local-request.ts";
+import { isFromThisMachine } from "../../../../src/base/network/local-request.ts";
 import { FullAnswer } from "../../../../src/base/operation/answer.ts";
 import type { HttpHead } from "../../../../src/base/operation/http-head.ts";
 import type { Caller } from "../../../../src/base/operation/operation.ts";

@@ -2,8 +2,8 @@
 import { BlockList } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cidrAllows, cidrListField } from "../../../src/base/cidr-list.ts";
-import { faults, reads } from "../account/field-faults.ts";
+import { cidrAllows, cidrListField } from "../../../../src/base/network/cidr-list.ts";
+import { faults, reads } from "../../account/field-faults.ts";
 
 describe("an entry", () => {
   test.each([

@@ -1,7 +1,7 @@
 /** Which requests come from this machine directly. */
 import { describe, expect, test } from "vitest";
-import { isFromThisMachine } from "../../../src/base/local-request.ts";
-import { FORWARDING } from "../../support/forwarding-headers.ts";
+import { isFromThisMachine } from "../../../../src/base/network/local-request.ts";
+import { FORWARDING } from "../../../support/forwarding-headers.ts";
 
 const CURL = ["host", "user-agent", "accept"];
 const CHROMIUM = [
