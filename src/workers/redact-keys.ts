@@ -4,7 +4,7 @@
  */
 import { starts } from "./redact-spans.ts";
 
-/** What stands before the last hyphen or underscore of a prefix: of those that come with both, with a hyphen, with an underscore. */
+/** Beginnings of keys, without their last hyphen or underscore: those that come with either, with a hyphen, with an underscore. */
 const BEFORE_EITHER = ["hf", "npm", "gsk", "pplx", "r8", "fw", "tvly"];
 const BEFORE_DASH = [
   ...BEFORE_EITHER,

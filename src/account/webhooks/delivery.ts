@@ -80,7 +80,7 @@ export const ended = (
 export const triedAgainAt = (row: DeliveryRow, attempt: Attempt, nextAtMs: number): DeliveryRow =>
   postponed(tried(row, attempt), nextAtMs);
 
-/** No try was made. */
+/** Its next try is later, whether or not one was made now. */
 export const postponed = (row: DeliveryRow, nextAtMs: number): DeliveryRow => ({
   ...row,
   waits: row.waits + 1,

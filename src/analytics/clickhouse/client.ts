@@ -115,7 +115,7 @@ class Connection {
   }
 
   /**
-   * The answer of a SELECT in a format, as it is read: while nobody reads, ClickHouse waits. Its end, also before the last
+   * The answer of a SELECT in a format, as it is read: while it is not read, ClickHouse waits. Its end, also before the last
    * row, ends the statement. @throws WeirError `analytics_unavailable`, `query_too_large` before the first part
    */
   stream(

@@ -169,7 +169,7 @@ async function definitionsIn(engineFolder: string): Promise<string | undefined> 
 const definition = (folder: string, name: string): Promise<string | undefined> =>
   textOf(join(folder, `${name}.sql`));
 
-/** Undefined: the first engine has not made it yet. */
+/** The text of a file; undefined while the first engine has not made it. */
 const textOf = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
 
 /** Names of the parts in a table's folder; none before the first. */

@@ -148,7 +148,7 @@ export function usageExport(q: Query, caller: Caller, nowMs: number): UsageExpor
   };
 }
 
-/** Undefined: no groups are asked for. @throws WeirError 400 where the key of the tag is missing */
+/** By what the sums are grouped; undefined where no groups are asked for. @throws WeirError 400 where the key of the tag is missing */
 function groupOf({ group_by, tag }: Query): Key | undefined {
   if (group_by === "tag" && tag === undefined)
     throw fail("invalid_value", "group_by=tag needs the tag's key in `tag`.", { param: "/tag" });

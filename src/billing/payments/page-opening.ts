@@ -15,7 +15,7 @@ export interface PagePorts {
 /** A client waits for the payment gateway this long. */
 export const OPENING_MS = 15_000;
 
-/** @throws WeirError 503 where nobody takes payments in the currency */
+/** @throws WeirError 503 where no payment gateway takes the currency */
 export function mustGateway(
   { gatewayFor }: Pick<PagePorts, "gatewayFor">,
   currency: Currency,

@@ -70,7 +70,7 @@ export class HealthMemory {
     this.#options = options;
   }
 
-  /** Before the first call: restores what was saved, then saves at intervals. */
+  /** Once, before the first call: restores what was saved, then saves at intervals. */
   start(): void {
     this.#restore();
     const { everyMs = SAVE_EVERY_MS } = this.#options;

@@ -46,7 +46,7 @@ export interface LmdbRow {
   readonly value: Buffer;
 }
 
-/** What is read of one tree. */
+/** A read of one tree of the file. */
 interface Walk {
   readonly table: string;
   readonly depth: number;

@@ -12,7 +12,7 @@ const SWEEP_MS = 10 * 60_000;
 /** Removed at once: one commit stays small. */
 const SWEEP_ROWS = 1000;
 
-/** What whoever opens such a table gives it. */
+/** What every opener of such a table gives. */
 export interface ExpiryPorts {
   readonly store: Store;
   readonly clock: Clock;
