@@ -1,5 +1,4 @@
 /** Days and months of budgets over cells, by Redis's time, which the test sets. */
-
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Clock, seededRandom, systemClock } from "../../../../../src/base/clock.ts";
 import { DAY_MS } from "../../../../../src/base/time.ts";
@@ -88,7 +87,7 @@ describe.skipIf(missing !== undefined)("periods of budgets", () => {
   });
 
   test("what was spent before there were cells counts", async () => {
-    // Not at midnight: a cell whose time is a little behind would count by the day before.
+    // At midnight a cell whose time is a little behind would count by the day before.
     const todayMs = monthMs(0) + 1.25 * DAY_MS;
     await setTime(todayMs);
     const scope = await made("begun", { keyDaily: hard(1000), projectMonthly: hard(3000) });
