@@ -101,23 +101,28 @@ export function cellSide(channel: Channel): CellSide {
 
 /** The engine of the supervisor, whose address it tells, and tells anew where that changes. */
 function sharedEngine(say: (message: FromCell) => void) {
-  let address = Promise.withResolvers<EngineAddress>();
+  let address: EngineAddress | undefined;
+  let waiting: ((address: EngineAddress) => void)[] = [];
   const engine: CellEngine = {
     pid: () => undefined,
     restarts: () => 0,
     setAnalysts: (analysts) => say({ analysts }),
     stop: () => Promise.resolve(),
-    address: (withinMs) =>
-      inTime(address.promise, withinMs, () => {
+    async address(withinMs) {
+      if (address !== undefined) return address;
+      const { promise, resolve } = Promise.withResolvers<EngineAddress>();
+      waiting.push(resolve);
+      return await inTime(promise, withinMs, () => {
+        waiting = waiting.filter((waiter) => waiter !== resolve);
         throw new Error("the embedded analytics engine is not up");
-      }),
+      });
+    },
   };
   return {
     engine,
     heard(told: EngineAddress) {
-      address.resolve(told);
-      address = Promise.withResolvers();
-      address.resolve(told);
+      address = told;
+      for (const resolve of waiting.splice(0)) resolve(told);
     },
   };
 }

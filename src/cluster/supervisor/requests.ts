@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { askHolder } from "./folder-socket.ts";
 import type { BackupCall } from "./messages.ts";
-import { answerOf } from "./questions.ts";
 
 export const SUPERVISOR_SOCKET = "supervisor.sock";
 
@@ -21,8 +20,12 @@ export async function answerTo(
   state: () => unknown,
   act: (request: Request) => Promise<unknown>,
 ): Promise<string> {
-  const done = async () => (await act(JSON.parse(asked) as Request)) ?? null;
-  return JSON.stringify(asked === "" ? state() : await answerOf(done()));
+  if (asked === "") return JSON.stringify(state());
+  try {
+    return JSON.stringify({ value: (await act(JSON.parse(asked) as Request)) ?? null });
+  } catch (error) {
+    return JSON.stringify({ error: error instanceof Error ? error.message : String(error) });
+  }
 }
 
 /** @throws Error with a line for the operator: what the supervisor refuses, or that none runs on the folder */
