@@ -1,4 +1,4 @@
-/** The plans of the settings: what each allows its orgs, and which is in force where an org names one that is gone. */
+/** Plans, as `plans.yaml` has them: what a plan allows its orgs. An org whose plan was removed there has the default plan. */
 import type { Plan } from "../base/plan.ts";
 import type { KeyLimits } from "./key.ts";
 
@@ -43,7 +43,7 @@ export interface SoldPlans {
   readonly defaultId: string;
 }
 
-/** An org whose plan was removed from plans.yaml gets the default plan. */
+/** @throws Error without the default plan, which the settings refuse before */
 export function accountPlans({ plans, defaultId }: SoldPlans): AccountPlans {
   const all = plans.map(({ id, features, limits }): AccountPlan => {
     const { auto_approve: autoApprove, kept_bytes: live, kept_test_bytes: test, ...more } = limits;
@@ -59,6 +59,7 @@ export function accountPlans({ plans, defaultId }: SoldPlans): AccountPlans {
     };
   });
   const byId = new Map(all.map((plan) => [plan.id, plan]));
-  const usual = byId.get(defaultId) as AccountPlan;
+  const usual = byId.get(defaultId);
+  if (usual === undefined) throw new Error(`there is no plan ${defaultId}, which new orgs have`);
   return { all, inForce: (planId) => byId.get(planId) ?? usual };
 }

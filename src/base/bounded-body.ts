@@ -1,6 +1,11 @@
-/** What comes in pieces, such as the body of an answer, in one piece of bounded size. */
+/** Reads streams of bytes into one buffer of bounded size. */
 
-/** @param tooLong the error for more than `most` bytes @throws it, and what the body fails with */
+/**
+ * @param body the stream, such as the body of an HTTP answer; null is an empty one
+ * @param most bytes of the buffer
+ * @param tooLong makes the error for a longer stream
+ * @throws the error of `tooLong`, or the stream's own
+ */
 export async function boundedBody(
   body: AsyncIterable<Uint8Array> | null,
   most: number,

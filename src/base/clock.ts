@@ -69,7 +69,7 @@ export async function inTime<T, L>(
   return await Promise.race([promise, over.then(late)]).finally(cancel);
 }
 
-/** Resolves in the next turn of the event loop: what waits in this one runs before. */
+/** Resolves in the next turn of the event loop: long work that awaits this between its slices lets sockets and timers be served. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A uniform number in [0, 1). */

@@ -1,4 +1,4 @@
-/** What is made when it is first asked for; after a failure it is tried again. */
+/** A value that is made when a caller first asks for it, and kept. A failure is not kept: the next caller has it made again. */
 export class Once<T> {
   readonly #make: () => Promise<T>;
   #made: Promise<T> | undefined;

@@ -115,7 +115,7 @@ export function invitationOperations(deps: InvitationOperationDeps) {
   };
 }
 
-/** The answer: the page of an invitation, or a page that asks a reader who is not signed in to sign in. */
+/** The page that the link of an invitation opens. A reader who is not signed in gets a page that asks for that first. */
 function pageFor(deps: InvitationOperationDeps, id: string, head: HttpHead) {
   const { accounts, cookies, sessions } = deps;
   const session = sessions.find(head.cookie(cookies.sessionName) ?? "");

@@ -48,7 +48,7 @@ export interface OrgOperationDeps {
   readonly slowPattern: (patterns: readonly string[]) => Promise<number | undefined>;
 }
 
-/** Paths that are about one org, which is then the caller's: who may see it was checked before. */
+/** Parameters of a path with one org in it. The edge has found that org, and made it the caller's, before an operation runs. */
 export const orgPath = z.object({ org: z.string().describe("Id or slug") });
 
 export function orgOperations(deps: OrgOperationDeps) {

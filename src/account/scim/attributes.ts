@@ -12,7 +12,7 @@ const MAX_NAMES = 100;
 type Named = ReadonlyMap<string, ReadonlySet<string> | "whole">;
 
 export interface Projection {
-  /** What was asked for; undefined: all that are shown by default. */
+  /** The attributes that `attributes` names; undefined where the request names none, and those shown by default are shown. */
   readonly shown: Named | undefined;
   readonly hidden: Named;
 }

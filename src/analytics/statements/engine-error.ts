@@ -13,7 +13,7 @@ export class EngineError extends Error {
 export const exception = (code: number, why: string): EngineError =>
   new EngineError(code, `Code: ${code}. DB::Exception: ${why}`);
 
-/** What was thrown, as ClickHouse says it. */
+/** An error as ClickHouse would report it. @param thrown any error of a statement; one that has no code gets 1002, unknown */
 export const asEngineError = (thrown: unknown): EngineError =>
   thrown instanceof EngineError ? thrown : exception(1002, String(thrown));
 

@@ -127,7 +127,11 @@ async function resume(resumed: Resumed, seen: string): Promise<void> {
   listener.begin(sent);
 }
 
-/** @param sent is given the ids of what was sent last. @returns where it ended */
+/**
+ * Sends the client the calls that were settled after `start`.
+ * @param sent gets the ids of the calls sent last
+ * @returns the position of the last call sent; `start` where there was none
+ */
 async function sendAfter(
   { deps, limit, caller, filters, events, listener }: Resumed,
   start: TailPosition,

@@ -10,7 +10,7 @@ const OPS = ["add", "remove", "replace"] as const;
 
 export interface PatchOperation {
   readonly op: (typeof OPS)[number];
-  /** What is changed; absent: the value has an attribute for each member. */
+  /** The attribute that this step changes. Absent where `value` is an object, whose members are the attributes to change. */
   readonly path?: string;
   /** As it was sent. */
   readonly value?: unknown;
