@@ -1,0 +1,118 @@
+/**
+ * Finds the values at some paths of a JSON text by position, without building them: those that are only carried
+ * ({@link JsonText}). Works on text of one character a byte as well as on decoded text.
+ */
+import { closingQuote } from "./json-string.ts";
+import type { Span } from "./spans.ts";
+
+/** A path of names; `*` stands for every element of a list. */
+export type OpaquePath = readonly string[];
+
+/** Paths by their first name. A leaf is a value that is carried. */
+export interface OpaquePaths {
+  readonly isLeaf: boolean;
+  readonly within: ReadonlyMap<string, OpaquePaths>;
+}
+
+const NOTHING: OpaquePaths = { isLeaf: false, within: new Map() };
+
+export function opaquePaths(paths: readonly OpaquePath[]): OpaquePaths {
+  const byName = new Map<string, OpaquePath[]>();
+  let isLeaf = false;
+  for (const [name, ...rest] of paths) {
+    if (name === undefined) isLeaf = true;
+    else byName.set(name, [...(byName.get(name) ?? []), rest]);
+  }
+  return { isLeaf, within: new Map([...byName].map(([name, rests]) => [name, opaquePaths(rests)])) };
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const OPEN_ARRAY = 91;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+
+/**
+ * The spans of objects and lists at these paths, in order. Other values stay where they are: they are too small to lose
+ * anything but a number's form, and readers expect to see them.
+ * @param text valid JSON. @param at where the value begins
+ */
+export function opaqueSpans(text: string, at: number, paths: OpaquePaths): Span[] {
+  const spans: Span[] = [];
+  walk(text, skipSpace(text, at), paths, spans);
+  return spans;
+}
+
+/** @returns the index behind the value */
+function walk(text: string, at: number, paths: OpaquePaths, spans: Span[]): number {
+  const c = text.charCodeAt(at);
+  if (paths.isLeaf) {
+    const end = valueEnd(text, at);
+    if (c === OPEN_OBJECT || c === OPEN_ARRAY) spans.push({ start: at, end });
+    return end;
+  }
+  if (paths === NOTHING) return valueEnd(text, at);
+  if (c === OPEN_OBJECT) return walkObject(text, at, paths, spans);
+  const each = c === OPEN_ARRAY ? paths.within.get("*") : undefined;
+  return each === undefined ? valueEnd(text, at) : walkList(text, at, each, spans);
+}
+
+function walkObject(text: string, open: number, { within }: OpaquePaths, spans: Span[]): number {
+  let at = skipSpace(text, open + 1);
+  while (text.charCodeAt(at) === QUOTE) {
+    const quote = closingQuote(text, at + 1);
+    const name = nameOf(text, at, quote);
+    // Behind the name are its colon and the value.
+    at = walk(text, skipSpace(text, skipSpace(text, quote + 1) + 1), within.get(name) ?? NOTHING, spans);
+    at = skipSpace(text, at);
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
+  }
+  return at + 1;
+}
+
+function walkList(text: string, open: number, each: OpaquePaths, spans: Span[]): number {
+  let at = skipSpace(text, open + 1);
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_ARRAY) {
+    at = skipSpace(text, walk(text, at, each, spans));
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
+  }
+  return at + 1;
+}
+
+/** A name may be written with escapes. */
+function nameOf(text: string, open: number, quote: number): string {
+  const name = text.slice(open + 1, quote);
+  return name.includes("\\") ? (JSON.parse(`"${name}"`) as string) : name;
+}
+
+function valueEnd(text: string, at: number): number {
+  const first = text.charCodeAt(at);
+  if (first === QUOTE) return closingQuote(text, at + 1) + 1;
+  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return scalarEnd(text, at);
+  let depth = 0;
+  for (let i = at; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) i = closingQuote(text, i + 1);
+    else if (c === OPEN_OBJECT || c === OPEN_ARRAY) depth++;
+    else if ((c === CLOSE_OBJECT || c === CLOSE_ARRAY) && --depth === 0) return i + 1;
+  }
+  return text.length;
+}
+
+function scalarEnd(text: string, from: number): number {
+  let at = from;
+  while (at < text.length) {
+    const c = text.charCodeAt(at);
+    if (c === COMMA || c === CLOSE_OBJECT || c === CLOSE_ARRAY || c <= 32) break;
+    at++;
+  }
+  // Never stands still, whatever the text is.
+  return at === from ? from + 1 : at;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charCodeAt(at) <= 32) at++;
+  return at;
+}
