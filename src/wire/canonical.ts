@@ -8,6 +8,7 @@ import { embeddingsNeutral, embedNeutral } from "./embed/neutral-request.ts";
 import type { ClientRequest, FormatName } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import { writeGenerateRequest } from "./generate/write-request.ts";
+import { jsonTextOf } from "./json/json-text.ts";
 import { isObject, type JsonObject, objectOf, parsed } from "./neutral/reader.ts";
 import { Source } from "./neutral/source.ts";
 import { NATIVE_OPTIONS } from "./svc-schema.ts";
@@ -48,7 +49,9 @@ function membersOf(format: FormatName, request: ClientRequest, source: Source): 
   const { generation } = FORMATS[format];
   if (generation !== undefined) {
     const neutral = generation.neutral(request, source);
-    return { ...writeGenerateRequest(neutral), user: neutral.options.user?.value };
+    // A record shows values; the body itself has their texts.
+    const shown = JSON.parse(jsonTextOf(writeGenerateRequest(neutral))) as JsonObject;
+    return { ...shown, user: neutral.options.user?.value };
   }
   const asked = request as EmbedRequest;
   if (format === "embeddings") return embedOf(embeddingsNeutral(asked, source));

@@ -5,10 +5,11 @@
 import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import { GENERATION_DIALECTS } from "./dialects.ts";
 import type { ClientFormat, ClientRequest, PromptText } from "./format.ts";
+import { jsonTextOf } from "./json/json-text.ts";
 import type { Part } from "./neutral/neutral.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "./neutral/reader.ts";
-import { bytesOf, Source } from "./neutral/source.ts";
-import { neutralOf, quotingNoMarks } from "./relay/translate.ts";
+import { bytesOf } from "./neutral/source.ts";
+import { neutralOf, quotingNoMarks, sourceOf } from "./relay/translate.ts";
 
 interface CountDialect {
   /** What the question takes of a generation's body. */
@@ -58,13 +59,13 @@ export function countQuestion(
   const upstream = GENERATION_DIALECTS.get(dialect);
   const counting = COUNTING[dialect];
   if (upstream === undefined || counting === undefined || format.generation === undefined) return undefined;
-  const source = new Source(request.bytes, request.elided);
   const { generation } = format;
+  const source = sourceOf(generation, request);
   const { body } = quotingNoMarks(() =>
     upstream.writeRequest(neutralOf(generation, request, source), endpoint),
   );
   const question = counting.question(objectOf(body), endpoint);
-  return bytesOf(request.bytes, source.piecesOf(JSON.stringify(question)));
+  return bytesOf(request.bytes, source.piecesOf(question));
 }
 
 /** Undefined where the answer is none. */
@@ -94,9 +95,10 @@ export interface Countable {
 const FRAME_TOKENS = 3;
 
 export function countable(format: ClientFormat, request: ClientRequest): Countable {
-  const source = new Source(request.bytes, request.elided);
-  const neutral = quotingNoMarks(() => format.generation?.neutral(request, source));
-  if (neutral === undefined) return { texts: format.promptTexts(request), framingTokens: 0, isAll: false };
+  const { generation } = format;
+  if (generation === undefined) return { texts: format.promptTexts(request), framingTokens: 0, isAll: false };
+  const source = sourceOf(generation, request);
+  const neutral = quotingNoMarks(() => generation.neutral(request, source));
   const texts: string[] = [];
   let isAll = neutral.tools.length === 0 && neutral.options.format === undefined;
   for (const { role, parts } of neutral.messages) {
@@ -107,7 +109,7 @@ export function countable(format: ClientFormat, request: ClientRequest): Countab
       texts.push(source.whole(text));
     }
   }
-  if (neutral.tools.length > 0) texts.push(JSON.stringify(source.wholeValue(neutral.tools)));
+  if (neutral.tools.length > 0) texts.push(jsonTextOf(source.wholeValue(neutral.tools)));
   return { texts, framingTokens: FRAME_TOKENS * (neutral.messages.length + 1), isAll };
 }
 

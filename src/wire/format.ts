@@ -8,6 +8,7 @@ import type { Usage } from "../base/usage.ts";
 import type { SentExtras } from "./extras/sent.ts";
 import type { Billed } from "./extras/sift.ts";
 import type { Elided, Member } from "./json/json.ts";
+import type { OpaquePaths } from "./json/opaque.ts";
 import type { Extras } from "./neutral/asked-extras.ts";
 import type { ReplyFacts, RequestFacts, SvcOptions, SvcReply, UpstreamError } from "./neutral/contract.ts";
 import type { NeutralReply, NeutralRequest, StreamEvent } from "./neutral/neutral.ts";
@@ -218,6 +219,8 @@ export const OPENAI_CLIENTS = {
 
 /** A format of generations, as translation needs it. */
 export interface GenerationFormat<R extends ClientRequest = ClientRequest> {
+  /** Where its bodies have JSON that is only carried; {@link Source.json} has it as text. */
+  readonly carries: OpaquePaths;
   /** The request in neutral terms. Strings may contain marks of the source. @throws WeirError 400 naming the field */
   neutral(request: R, source: Source): NeutralRequest;
   /** The answer's JSON text. */
@@ -256,6 +259,8 @@ export interface GenerationDialect {
   readonly name: Dialect;
   /** @throws WeirError 400 */
   writeRequest(request: NeutralRequest, endpoint: Endpoint): Written;
+  /** Where its answers have JSON that is only carried: `carriedIn` of neutral/carried.ts has its text. */
+  readonly carries: OpaquePaths;
   /** @param body parsed JSON. @throws WeirError `upstream_invalid_response` */
   readReply(body: unknown): NeutralReply;
   streamReader(maxEventBytes: number): StreamReader;

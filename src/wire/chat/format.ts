@@ -1,10 +1,21 @@
 /** Chat completions as a format that clients speak: spliced to upstreams of the same dialect, else translated. */
 import { type ClientFormat, OPENAI_CLIENTS } from "../format.ts";
+import { opaquePaths } from "../json/opaque.ts";
 import { chatNeutral } from "./neutral-request.ts";
 import { type ChatRequest, promptTexts, readChatRequest } from "./request.ts";
 import { chatSplice } from "./splice.ts";
 import { writeChatReply } from "./write-reply.ts";
 import { ChatStreamWriter } from "./writer.ts";
+
+/** Some clients send arguments as the object itself. */
+const CARRIES = opaquePaths([
+  ["tools", "*", "function", "parameters"],
+  ["tools", "*", "parameters"],
+  ["functions", "*", "parameters"],
+  ["response_format", "json_schema", "schema"],
+  ["messages", "*", "tool_calls", "*", "function", "arguments"],
+  ["messages", "*", "function_call", "arguments"],
+]);
 
 export const chatFormat: ClientFormat<ChatRequest> = {
   ...OPENAI_CLIENTS,
@@ -17,6 +28,7 @@ export const chatFormat: ClientFormat<ChatRequest> = {
   promptTexts,
   splice: { dialect: "chat", passage: chatSplice },
   generation: {
+    carries: CARRIES,
     neutral: chatNeutral,
     writeReply: (reply, _request, identity, usage, svc) => writeChatReply(reply, identity, usage, svc),
     streamWriter: (request, identity) => new ChatStreamWriter(identity, request.includeUsage !== false),

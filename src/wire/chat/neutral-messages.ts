@@ -14,6 +14,7 @@ import type {
   ToolResultPart,
 } from "../neutral/neutral.ts";
 import type { JsonObject } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 import { objectIn } from "../neutral/tool-arguments.ts";
 import { readCitations } from "./citations.ts";
 import { audioPart, filePart, imagePart, videoPart } from "./neutral-media.ts";
@@ -187,8 +188,10 @@ class Conversation {
     const { source } = this.#reading;
     const name = source.whole(stringAt(fn.name, `${at}/name`));
     // A custom tool takes plain text. Other dialects take objects only, so the text becomes a member of one.
-    const given = source.wholeValue(key === "input" ? { input: fn.input } : fn.arguments);
-    const text = wholeArguments(given);
+    const text =
+      key === "input"
+        ? JSON.stringify(source.wholeValue({ input: fn.input }))
+        : givenArguments(source, fn.arguments);
     if (objectIn(text) === undefined) throw wrong(`${at}/${key}`, "the JSON text of an object");
     return { type: "tool_call", id, name, arguments: text };
   }
@@ -220,6 +223,13 @@ class Conversation {
       this.#results.push(part);
     }
   }
+}
+
+/** Some clients send the object itself. */
+function givenArguments(source: Source, given: unknown): string {
+  const carried = source.json(given);
+  if (carried !== undefined) return carried.text;
+  return wholeArguments(typeof given === "string" ? source.whole(given) : given);
 }
 
 function textPart(reading: Reading, part: JsonObject, at: string): TextPart {

@@ -3,10 +3,20 @@
  * OpenRouter's, `top_k` a common extension).
  */
 import { isEffort, USUAL_EFFORT } from "../neutral/effort.ts";
-import { booleanAt, listAt, numberAt, objectAt, optional, stringAt, under } from "../neutral/fields.ts";
+import {
+  booleanAt,
+  listAt,
+  numberAt,
+  objectAt,
+  optional,
+  schemaAt,
+  stringAt,
+  under,
+} from "../neutral/fields.ts";
 import type { Effort, FieldValue, NeutralOptions, OutputFormat, Reasoning } from "../neutral/neutral.ts";
 import { defined } from "../neutral/options.ts";
 import type { JsonObject } from "../neutral/reader.ts";
+import { ANY_OBJECT } from "../neutral/tool-arguments.ts";
 import { dropOthers, type Reading } from "./neutral-reading.ts";
 import { readToolChoice } from "./neutral-tools.ts";
 
@@ -133,7 +143,7 @@ function outputFormat(reading: Reading, body: JsonObject): FieldValue<OutputForm
         type: "json_schema",
         ...(name !== undefined && { name: source.whole(name) }),
         ...(description !== undefined && { description }),
-        schema: optional(given.schema, `${place}/schema`, objectAt) ?? { type: "object" },
+        schema: schemaAt(source, given.schema, `${place}/schema`) ?? ANY_OBJECT,
         ...(typeof given.strict === "boolean" && { strict: given.strict }),
       };
       return { value, at };

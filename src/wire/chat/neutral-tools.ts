@@ -1,12 +1,12 @@
 /** Tools of a chat-completions request and the choice among them, including the older `functions`. */
 
-import { listAt, objectAt, optional, stringAt } from "../neutral/fields.ts";
+import { listAt, objectAt, optional, schemaAt, stringAt } from "../neutral/fields.ts";
 import type { FieldValue, NeutralTool, ToolChoice } from "../neutral/neutral.ts";
 import { isObject, type JsonObject } from "../neutral/reader.ts";
+import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
 import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 
 const FUNCTION_KEYS = ["type", "name", "description", "parameters", "strict", ...CACHE_KEYS];
-const NO_PARAMETERS = { type: "object", properties: {} };
 
 /** Other kinds of tool, such as `custom`, have no equal in most dialects. */
 export function readTools(reading: Reading, body: JsonObject): NeutralTool[] {
@@ -51,7 +51,7 @@ function readFunction(
   return {
     name,
     ...(description !== undefined && { description }),
-    parameters: optional(fn.parameters, `${at}/parameters`, objectAt) ?? NO_PARAMETERS,
+    parameters: schemaAt(reading.source, fn.parameters, `${at}/parameters`) ?? NO_PARAMETERS,
     ...(typeof fn.strict === "boolean" && { strict: fn.strict }),
     ...(cache && { cache }),
   };

@@ -1,6 +1,7 @@
 /** A chat-completions stream of an upstream, read into neutral events (OpenAI API reference, "Streaming"). */
 
 import { laterOpenAiTiers, NO_TIERS, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
+import { type OpaquePaths, opaquePaths } from "../json/opaque.ts";
 import type { Report, TierNames } from "../neutral/asked-extras.ts";
 import { frameKeys } from "../neutral/delta-frame.ts";
 import type { StreamEvent } from "../neutral/neutral.ts";
@@ -26,6 +27,12 @@ const FRAME_KEYS = frameKeys(
   ["obfuscation"],
 );
 
+const CARRIES = opaquePaths([
+  ["choices", "*", "delta", "tool_calls", "*", "function", "arguments"],
+  ["choices", "*", "message", "tool_calls", "*", "function", "arguments"],
+  ["choices", "*", "delta", "function_call", "arguments"],
+]);
+
 export class ChatStreamReader extends SseStreamReader {
   /** By index; undefined for an index that did not come. */
   readonly #choices: (ChoiceReader | undefined)[] = [];
@@ -47,6 +54,10 @@ export class ChatStreamReader extends SseStreamReader {
   }
 
   /** Every choice has its finish reason, with or without `[DONE]`. */
+  protected override get carries(): OpaquePaths {
+    return CARRIES;
+  }
+
   get complete(): boolean {
     return this.done || this.#finished;
   }

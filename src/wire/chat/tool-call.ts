@@ -1,16 +1,17 @@
 /** Tool calls of an upstream, whole or streamed: arguments of any shape, and an id for each call. */
-import { argumentsText } from "../neutral/tool-arguments.ts";
+import { carriedIn } from "../neutral/carried.ts";
+import { argumentsText, isNoArguments } from "../neutral/tool-arguments.ts";
 
 /** Arguments as JSON text: some servers send the object itself. "" where there are none. */
 export function argumentsOf(value: unknown): string {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return carriedIn(value) ?? value;
   return typeof value === "object" && value !== null ? argumentsText(value) : "";
 }
 
 /** Arguments of a whole call, `{}` for "": clients do not run a tool with "" as its arguments. */
 export const wholeArguments = (value: unknown): string => {
   const text = argumentsOf(value);
-  return text.trim() === "" ? "{}" : text;
+  return isNoArguments(text) ? "{}" : text;
 };
 
 const ID_LENGTH = 48;

@@ -1,5 +1,6 @@
 /** The legacy completions format: `POST /v1/completions`. */
 import { type ClientFormat, OPENAI_CLIENTS } from "../format.ts";
+import { NO_PATHS } from "../json/opaque.ts";
 import { completionsNeutral } from "./neutral-request.ts";
 import { type CompletionsRequest, promptTexts, readCompletionsRequest } from "./request.ts";
 import { writeCompletionsReply } from "./write-reply.ts";
@@ -16,6 +17,7 @@ export const completionsFormat: ClientFormat<CompletionsRequest> = {
   promptTexts: promptTexts,
   splice: undefined,
   generation: {
+    carries: NO_PATHS,
     neutral: completionsNeutral,
     writeReply: (reply, _, identity, usage, svc) => writeCompletionsReply(reply, identity, usage, svc),
     streamWriter: ({ includeUsage }, identity) => new CompletionsStreamWriter(identity, includeUsage),

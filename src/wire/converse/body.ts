@@ -2,6 +2,7 @@
  * The Converse request as far as the gateway writes it (Amazon Bedrock API Reference, "Converse"). Bytes are base64 text.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
+import type { JsonText } from "../json/json-text.ts";
 
 export type BlobSource = { readonly bytes: string } | { readonly s3Location: { readonly uri: string } };
 
@@ -22,7 +23,7 @@ export interface CachePoint {
   readonly cachePoint: { readonly type: "default"; readonly ttl?: "5m" | "1h" };
 }
 
-export type ResultContent = PlainContent | { readonly json: Record<string, unknown> };
+export type ResultContent = PlainContent | { readonly json: JsonText | Record<string, never> };
 
 type PlainContent =
   | { readonly text: string }
@@ -41,7 +42,7 @@ export type ContentBlock =
       readonly toolUse: {
         readonly toolUseId: string;
         readonly name: string;
-        readonly input: Record<string, unknown>;
+        readonly input: JsonText;
       };
     }
   | {
@@ -64,7 +65,7 @@ export type SystemBlock = { readonly text: string } | CachePoint;
 interface ToolSpec {
   readonly name: string;
   readonly description?: string;
-  readonly inputSchema: { readonly json: unknown };
+  readonly inputSchema: { readonly json: JsonText };
   readonly strict?: true;
 }
 

@@ -36,7 +36,7 @@ function readBlock(block: JsonObject): ReplyPart | undefined {
   }
   if (isObject(block.toolUse)) {
     const { toolUseId, name, input } = block.toolUse;
-    const args = argumentsText(objectOf(input));
+    const args = argumentsText(input);
     return { type: "tool_call", id: stringOf(toolUseId), name: stringOf(name), arguments: args };
   }
   if (isObject(block.reasoningContent)) return readReasoning(block.reasoningContent);

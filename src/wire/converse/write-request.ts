@@ -6,7 +6,7 @@ import type { Endpoint } from "../../base/endpoint.ts";
 import { type Sampling, takeSampling } from "../claude.ts";
 import type { NeutralRequest, OutputFormat } from "../neutral/neutral.ts";
 import { OptionTaker } from "../neutral/options.ts";
-import { hasMark } from "../neutral/source.ts";
+import { ANY_OBJECT } from "../neutral/tool-arguments.ts";
 import { mayBudget } from "../neutral/turns.ts";
 import type {
   ConverseMessage,
@@ -123,7 +123,7 @@ function writeCalledTools(messages: readonly ConverseMessage[]): ToolConfig | un
     for (const block of content) if ("toolUse" in block) names.add(block.toolUse.name);
   }
   if (names.size === 0) return undefined;
-  const inputSchema = { json: { type: "object" } };
+  const inputSchema = { json: ANY_OBJECT };
   return { tools: [...names].map((name) => ({ toolSpec: { name, inputSchema } })) };
 }
 
@@ -135,17 +135,16 @@ function writeChoice(choice: "auto" | "required" | { readonly name: string }): T
 function writeFormat(options: OptionTaker): TextFormat | undefined {
   const format: OutputFormat | undefined = options.take("format");
   if (format === undefined || format.type === "text") return undefined;
-  const schema = format.type === "json_schema" ? JSON.stringify(format.schema) : undefined;
-  if (format.type !== "json_schema" || schema === undefined || hasMark(schema)) {
+  if (format.type !== "json_schema") {
     options.putBack("format");
     return undefined;
   }
-  const { name, description } = format;
+  const { name, description, schema } = format;
   return {
     type: "json_schema",
     structure: {
       jsonSchema: {
-        schema,
+        schema: schema.text,
         ...(name !== undefined && { name }),
         ...(description !== undefined && { description }),
       },

@@ -72,7 +72,7 @@ export function fittedTo(
 ): Outgoing {
   const options = optionsFor(svc, endpoint, dialect, billed);
   const { body, dropped } = fitted(written, options, endpoint.provider, dialect);
-  const parts = bytesOf(bytes, source.piecesOf(JSON.stringify(body)));
+  const parts = bytesOf(bytes, source.piecesOf(body));
   return { parts, dropped, extras: sentOf(options.kept, options.unpriced) };
 }
 

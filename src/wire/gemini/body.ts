@@ -2,6 +2,7 @@
  * The generateContent request as far as the gateway writes it (Google AI for Developers, "Generating content";
  * https://ai.google.dev/api/generate-content). Vertex takes the same.
  */
+import type { JsonText } from "../json/json-text.ts";
 
 export type GeminiMedia =
   /** Data in base64. */
@@ -11,7 +12,7 @@ export type GeminiMedia =
 interface FunctionResponse {
   readonly id: string;
   readonly name: string;
-  readonly response: Record<string, unknown>;
+  readonly response: JsonText | { readonly result: string } | { readonly error: JsonText | string };
   readonly parts?: GeminiMedia[];
 }
 
@@ -22,7 +23,7 @@ export type GeminiPart = (
       readonly functionCall: {
         readonly id: string;
         readonly name: string;
-        readonly args: Record<string, unknown>;
+        readonly args: JsonText;
       };
     }
   | { readonly functionResponse: FunctionResponse }
@@ -37,7 +38,7 @@ export interface FunctionDeclaration {
   readonly name: string;
   readonly description?: string;
   /** Any JSON schema of an object. The older `parameters` takes a dialect of OpenAPI's and refuses what it does not know. */
-  readonly parametersJsonSchema: unknown;
+  readonly parametersJsonSchema: JsonText;
 }
 
 export interface ThinkingConfig {
@@ -59,7 +60,7 @@ export interface GenerationConfig {
   readonly logprobs?: number;
   readonly candidateCount?: number;
   readonly responseMimeType?: string;
-  readonly responseJsonSchema?: unknown;
+  readonly responseJsonSchema?: JsonText;
   readonly thinkingConfig?: ThinkingConfig;
 }
 

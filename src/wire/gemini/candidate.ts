@@ -24,7 +24,7 @@ export function readCall(
   if (!isObject(part.functionCall)) return undefined;
   const name = stringOf(part.functionCall.name);
   if (name === "") return undefined;
-  const args = argumentsText(objectOf(part.functionCall.args));
+  const args = argumentsText(part.functionCall.args);
   const id = stringOf(part.functionCall.id) || `call_${baseOf(answer, name + args)}_${choice}_${place}`;
   return { id, name, arguments: args };
 }

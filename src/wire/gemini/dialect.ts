@@ -1,11 +1,15 @@
 /** Google's Gemini dialect: the Gemini API and Vertex. */
 import type { GenerationDialect } from "../format.ts";
+import { opaquePaths } from "../json/opaque.ts";
 import { readGeminiReply } from "./read-reply.ts";
 import { GeminiStreamReader } from "./reader.ts";
 import { writeGeminiRequest } from "./write-request.ts";
 
+const CARRIES = opaquePaths([["candidates", "*", "content", "parts", "*", "functionCall", "args"]]);
+
 export const geminiDialect: GenerationDialect = {
   name: "gemini",
+  carries: CARRIES,
   writeRequest: writeGeminiRequest,
   readReply: readGeminiReply,
   streamReader: (maxEventBytes) => new GeminiStreamReader(maxEventBytes),

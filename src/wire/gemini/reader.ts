@@ -5,6 +5,7 @@
  */
 import type { Usage } from "../../base/usage.ts";
 import { geminiReport, joinedReport } from "../extras/reports.ts";
+import { type OpaquePaths, opaquePaths } from "../json/opaque.ts";
 import type { Report } from "../neutral/asked-extras.ts";
 import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
@@ -45,6 +46,8 @@ const BLOCKED: Stop = { reason: "content_filter" };
 
 const FRAME_KEYS = frameKeys(["text"], []);
 
+const CARRIES = opaquePaths([["candidates", "*", "content", "parts", "*", "functionCall", "args"]]);
+
 export class GeminiStreamReader extends SseStreamReader {
   readonly #choices = new Map<number, Choice>();
   #generated = false;
@@ -53,6 +56,10 @@ export class GeminiStreamReader extends SseStreamReader {
 
   constructor(maxEventBytes: number) {
     super(maxEventBytes, FRAME_KEYS);
+  }
+
+  protected override get carries(): OpaquePaths {
+    return CARRIES;
   }
 
   get complete(): boolean {

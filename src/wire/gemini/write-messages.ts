@@ -146,7 +146,7 @@ const signatureOf = (seal: Seal | undefined): { thoughtSignature?: string } =>
   seal?.by === "google" ? { thoughtSignature: seal.data } : {};
 
 /** The provider takes only objects: JSON text of an object is sent as that object. */
-function responseOf(text: string, isError: boolean): Record<string, unknown> {
+function responseOf(text: string, isError: boolean) {
   const object = text.trimStart().startsWith("{") ? objectIn(text) : undefined;
   if (isError) return { error: object ?? text };
   return object ?? { result: text };

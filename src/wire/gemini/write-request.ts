@@ -2,10 +2,11 @@
  * A generation as Gemini's generateContent request (https://ai.google.dev/api/generate-content). The model and the choice
  * of a stream stand in the path. Cache marks have no place: the provider caches by itself.
  */
+
 import type { Endpoint } from "../../base/endpoint.ts";
+import { withNewMember } from "../json/json-text.ts";
 import type { NeutralRequest, NeutralTool, OutputFormat, ToolChoice } from "../neutral/neutral.ts";
 import { defined, OptionTaker } from "../neutral/options.ts";
-import { isObject } from "../neutral/reader.ts";
 import type {
   FunctionCallingConfig,
   FunctionDeclaration,
@@ -82,8 +83,9 @@ function writeFormat(format: OutputFormat | undefined): GenerationConfig {
   const responseMimeType = "application/json";
   if (format.type === "json") return { responseMimeType };
   const { schema, description } = format;
-  const described = description !== undefined && isObject(schema) && schema.description === undefined;
-  return { responseMimeType, responseJsonSchema: described ? { description, ...schema } : schema };
+  const described =
+    description === undefined ? schema : withNewMember(schema, "description", JSON.stringify(description));
+  return { responseMimeType, responseJsonSchema: described };
 }
 
 /** https://ai.google.dev/gemini-api/docs/optimization; `auto` leaves it to the provider, as saying nothing does. */

@@ -1,11 +1,17 @@
 /** The native format: `POST /v1/svc/generate`. */
 import { errorEnvelope } from "../../base/errors.ts";
 import { type ClientFormat, OPENAI_CLIENTS } from "../format.ts";
+import { opaquePaths } from "../json/opaque.ts";
 import { sseEvent } from "../neutral/sse.ts";
 import { generateNeutral } from "./neutral-request.ts";
 import { promptTexts, readGenerateRequest } from "./request.ts";
 import { writeGenerateReply } from "./write-reply.ts";
 import { GenerateStreamWriter } from "./writer.ts";
+
+const CARRIES = opaquePaths([
+  ["tools", "*", "parameters"],
+  ["format", "schema"],
+]);
 
 export const generateFormat: ClientFormat = {
   ...OPENAI_CLIENTS,
@@ -18,6 +24,7 @@ export const generateFormat: ClientFormat = {
   promptTexts: promptTexts,
   splice: undefined,
   generation: {
+    carries: CARRIES,
     neutral: generateNeutral,
     writeReply: (reply, _, identity, usage, svc) => writeGenerateReply(reply, identity, usage, svc),
     streamWriter: (_, identity) => new GenerateStreamWriter(identity),

@@ -11,12 +11,14 @@ import type {
   NeutralOptions,
   NeutralRequest,
   NeutralTool,
+  OutputFormat,
   Part,
   TextPart,
   ToolResultPart,
 } from "../neutral/neutral.ts";
 import type { Writable } from "../neutral/options.ts";
 import type { Source } from "../neutral/source.ts";
+import { ANY_OBJECT, NO_PARAMETERS } from "../neutral/tool-arguments.ts";
 import type { GenerateBody, NativePart } from "./schema.ts";
 
 /** @throws WeirError 400 naming the part that is wrong in itself. */
@@ -27,8 +29,8 @@ export function generateNeutral(request: ClientRequest, source: Source): Neutral
   return {
     stream: request.facts.stream,
     messages: body.messages.map((message, at) => messageOf(message, `/messages/${at}`, names, source)),
-    tools: (body.tools ?? []).map(toolOf),
-    options: optionsOf(body),
+    tools: (body.tools ?? []).map((tool) => toolOf(tool, source)),
+    options: optionsOf(body, source),
     dropped: [],
   };
 }
@@ -132,15 +134,20 @@ function argumentsOf(text: string, at: string): string {
   return text;
 }
 
-const toolOf = (tool: NonNullable<GenerateBody["tools"]>[number]): NeutralTool => ({
+const toolOf = (tool: NonNullable<GenerateBody["tools"]>[number], source: Source): NeutralTool => ({
   name: tool.name,
-  parameters: tool.parameters ?? { type: "object", properties: {} },
+  parameters: source.json(tool.parameters) ?? NO_PARAMETERS,
   ...(tool.description !== undefined && { description: tool.description }),
   ...(tool.strict !== undefined && { strict: tool.strict }),
   ...(tool.cache !== undefined && { cache: tool.cache }),
 });
 
-function optionsOf(body: GenerateBody): NeutralOptions {
+function formatOf(format: GenerateBody["format"], source: Source): OutputFormat | undefined {
+  if (format?.type !== "json_schema") return format;
+  return { ...format, schema: source.json(format.schema) ?? ANY_OBJECT } as OutputFormat;
+}
+
+function optionsOf(body: GenerateBody, source: Source): NeutralOptions {
   const g = body.generation ?? {};
   const options: Writable<NeutralOptions> = {};
   const set = <K extends keyof NeutralOptions>(name: K, at: string, value: unknown) => {
@@ -162,7 +169,7 @@ function optionsOf(body: GenerateBody): NeutralOptions {
   set("cacheKey", "/generation/cache_key", g.cache_key);
   set("toolChoice", "/tool_choice", body.tool_choice);
   set("parallelTools", "/parallel_tools", body.parallel_tools);
-  set("format", "/format", body.format);
+  set("format", "/format", formatOf(body.format, source));
   if (g.reasoning !== undefined) {
     const { effort, budget_tokens: budgetTokens, adaptive, show } = g.reasoning;
     set("reasoning", "/generation/reasoning", {

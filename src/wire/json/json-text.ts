@@ -4,6 +4,7 @@
  * like indexes, and all but the last of equal names (RFC 8259, sections 4 and 6).
  */
 import { randomBytes } from "node:crypto";
+import { applyEdits, jsonAt, memberOf, membersOf, setMember } from "./json.ts";
 import type { Span } from "./spans.ts";
 
 /** Where a text stands in a body, bytes of UTF-8. */
@@ -20,14 +21,12 @@ let met: JsonText[] | undefined;
 
 /** A JSON value as its text. Put where a value goes, {@link jsonPieces} writes it as it is. */
 export class JsonText {
-  /** Where the text is a range of a body, it is not decoded until it is read. */
-  readonly place: Within | undefined;
-  #text: string | undefined;
+  /** The text, or where it is in a body: then it is not decoded until it is read. */
+  readonly json: string | Within;
 
   /** @param json valid JSON */
   constructor(json: string | Within) {
-    if (typeof json === "string") this.#text = json;
-    else this.place = json;
+    this.json = json;
   }
 
   /** The text of a value that was never one: what the gateway made itself. */
@@ -36,11 +35,19 @@ export class JsonText {
   }
 
   get text(): string {
-    if (this.#text === undefined) {
-      const { bytes, start, end } = this.place as Within;
-      this.#text = bytes.toString("utf8", start, end);
-    }
-    return this.#text;
+    const { json } = this;
+    return typeof json === "string" ? json : json.bytes.toString("utf8", json.start, json.end);
+  }
+
+  get isObject(): boolean {
+    return this.head(1) === "{";
+  }
+
+  /** Its first characters, one a byte. */
+  head(length: number): string {
+    const { json } = this;
+    if (typeof json === "string") return json.slice(0, length);
+    return json.bytes.toString("latin1", json.start, Math.min(json.end, json.start + length));
   }
 
   /** A value of it, for what the gateway must read. It may have lost what the text has. */
@@ -79,3 +86,28 @@ export const jsonTextOf = (value: unknown): string =>
   jsonPieces(value)
     .map((piece) => (typeof piece === "string" ? piece : piece.text))
     .join("");
+
+/** Objects with the member as schemas mostly have it: at their beginning. */
+const FIRST_MEMBER = /^\{\s*"([^"\\]*)"\s*:\s*("[^"\\]*"|true|false|null)\s*[,}]/;
+const FIRST_LENGTH = 64;
+
+/**
+ * An object with a member set to a value. All else of its text stays as it is. An object that has a name twice stays as it is:
+ * readers disagree on which one counts.
+ * @param value JSON text
+ */
+export function withMember(json: JsonText, key: string, value: string): JsonText {
+  const first = FIRST_MEMBER.exec(json.head(FIRST_LENGTH));
+  if (first?.[1] === key && first[2] === value) return json;
+  const { text } = json;
+  const members = membersOf(text);
+  if (members === undefined || jsonAt(text, members, key) === value) return json;
+  return new JsonText(applyEdits(text, [setMember(text, members, key, value)]));
+}
+
+/** The same, unless the object has such a member. */
+export function withNewMember(json: JsonText, key: string, value: string): JsonText {
+  if (!json.isObject) return json;
+  const members = membersOf(json.text);
+  return members === undefined || memberOf(members, key) !== undefined ? json : withMember(json, key, value);
+}

@@ -2,6 +2,7 @@
  * Finds the values at some paths of a JSON text by position, without building them: those that are only carried
  * ({@link JsonText}). Works on text of one character a byte as well as on decoded text.
  */
+import type { Member } from "./json.ts";
 import { closingQuote } from "./json-string.ts";
 import type { Span } from "./spans.ts";
 
@@ -12,9 +13,17 @@ export type OpaquePath = readonly string[];
 export interface OpaquePaths {
   readonly isLeaf: boolean;
   readonly within: ReadonlyMap<string, OpaquePaths>;
+  /** The last names of the paths, each before an object or a list. */
+  readonly sign: RegExp;
 }
 
-const NOTHING: OpaquePaths = { isLeaf: false, within: new Map() };
+const NOTHING: OpaquePaths = { isLeaf: false, within: new Map(), sign: /(?!)/ };
+
+/** No value of these. */
+export const NO_PATHS = NOTHING;
+
+/** Whether a text may have values at the paths. Costs far less than to look for them. */
+export const hasCarried = (text: string, { sign }: OpaquePaths): boolean => sign.test(text);
 
 export function opaquePaths(paths: readonly OpaquePath[]): OpaquePaths {
   const byName = new Map<string, OpaquePath[]>();
@@ -23,7 +32,11 @@ export function opaquePaths(paths: readonly OpaquePath[]): OpaquePaths {
     if (name === undefined) isLeaf = true;
     else byName.set(name, [...(byName.get(name) ?? []), rest]);
   }
-  return { isLeaf, within: new Map([...byName].map(([name, rests]) => [name, opaquePaths(rests)])) };
+  const within = new Map([...byName].map(([name, rests]) => [name, opaquePaths(rests)]));
+  const last = new Set(paths.flatMap((path) => path.at(-1) ?? []));
+  // Behind a quote that is escaped, a name is text within a string.
+  const sign = new RegExp(`"(?:${[...last].join("|")})"\\s*:\\s*[{[]`);
+  return { isLeaf, within, sign };
 }
 
 const QUOTE = 34;
@@ -32,6 +45,21 @@ const OPEN_ARRAY = 91;
 const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
+
+/** The same in a body whose members are known by position. Those without such a path are not looked at. */
+export function carriedSpans(bytes: Buffer, members: readonly Member[], { within }: OpaquePaths): Span[] {
+  const spans: Span[] = [];
+  for (const { key, valueStart, valueEnd } of members) {
+    const paths = within.get(key);
+    if (paths === undefined) continue;
+    const text = bytes.toString("latin1", valueStart, valueEnd);
+    if (!hasCarried(text, paths)) continue;
+    for (const { start, end } of opaqueSpans(text, 0, paths)) {
+      spans.push({ start: valueStart + start, end: valueStart + end });
+    }
+  }
+  return spans;
+}
 
 /**
  * The spans of objects and lists at these paths, in order. Other values stay where they are: they are too small to lose

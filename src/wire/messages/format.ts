@@ -1,5 +1,6 @@
 /** Anthropic messages as a format of clients. */
 import type { ClientFormat } from "../format.ts";
+import { opaquePaths } from "../json/opaque.ts";
 import { sseEvent } from "../neutral/sse.ts";
 import { messagesErrorBody, messagesErrorEvent } from "./errors.ts";
 import { messagesNeutral } from "./neutral-request.ts";
@@ -7,6 +8,13 @@ import { type MessagesRequest, promptTexts, readMessagesCount, readMessagesReque
 import { messagesCountSplice, messagesSplice } from "./splice.ts";
 import { writeMessagesReply } from "./write-reply.ts";
 import { MessagesStreamWriter } from "./writer.ts";
+
+const CARRIES = opaquePaths([
+  ["tools", "*", "input_schema"],
+  ["messages", "*", "content", "*", "input"],
+  ["output_config", "format", "schema"],
+  ["output_format", "schema"],
+]);
 
 export const messagesFormat: ClientFormat<MessagesRequest> = {
   name: "messages",
@@ -28,6 +36,7 @@ export const messagesFormat: ClientFormat<MessagesRequest> = {
   promptTexts,
   splice: { dialect: "messages", passage: messagesSplice },
   generation: {
+    carries: CARRIES,
     neutral: messagesNeutral,
     writeReply: (reply, _request, identity, usage, svc) => writeMessagesReply(reply, identity, usage, svc),
     streamWriter: (_request, identity) => new MessagesStreamWriter(identity),

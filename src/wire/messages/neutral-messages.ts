@@ -170,8 +170,10 @@ export class BlockReader {
 
   /** Our answers have a model's invalid arguments as a string, so clients send them back as one. */
   #json(input: unknown): string {
+    const carried = this.#source.json(input ?? {});
+    if (carried !== undefined) return carried.text;
     if (typeof input === "string") return this.#source.whole(input);
-    return JSON.stringify(this.#source.wholeValue(input ?? {}));
+    return JSON.stringify(input);
   }
 
   #toolResult(block: JsonObject, at: string): ToolResultPart {

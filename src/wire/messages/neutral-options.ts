@@ -11,6 +11,7 @@ import type {
 } from "../neutral/neutral.ts";
 import { set, type Writable } from "../neutral/options.ts";
 import { isObject, type JsonObject, objectOf } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 import { isSet } from "./neutral-tools.ts";
 
 /** Members of the body that are read here or elsewhere. All others are dropped. */
@@ -35,7 +36,7 @@ const READ = new Set([
   "service_tier",
 ]);
 
-export function readOptions(body: JsonObject, dropped: string[]): NeutralOptions {
+export function readOptions(body: JsonObject, source: Source, dropped: string[]): NeutralOptions {
   const options: Writable<NeutralOptions> = {};
   set(options, "maxTokens", numberAt(body, "max_tokens"));
   set(options, "temperature", numberAt(body, "temperature"));
@@ -45,7 +46,7 @@ export function readOptions(body: JsonObject, dropped: string[]): NeutralOptions
   if (stop.length > 0) options.stop = { value: stop, at: "/stop_sequences" };
   readToolChoice(body.tool_choice, options, dropped);
   readReasoning(body, options, dropped);
-  readFormat(body, options, dropped);
+  readFormat(body, source, options, dropped);
   readMetadata(body.metadata, options, dropped);
   readTier(body.service_tier, options, dropped);
   for (const key in body) {
@@ -112,7 +113,12 @@ function thinkingOf(value: unknown): Reasoning | undefined {
   return { ...(typeof budget === "number" ? { budgetTokens: budget } : { isAdaptive: true }), ...shown };
 }
 
-function readFormat(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
+function readFormat(
+  body: JsonObject,
+  source: Source,
+  options: Writable<NeutralOptions>,
+  dropped: string[],
+): void {
   const config = objectOf(body.output_config);
   if (body.output_config != null && !isObject(body.output_config)) dropped.push("/output_config");
   for (const key in config) {
@@ -122,8 +128,9 @@ function readFormat(body: JsonObject, options: Writable<NeutralOptions>, dropped
   const at = isObject(config.format) ? "/output_config/format" : "/output_format";
   const format = isObject(config.format) ? config.format : body.output_format;
   if (format == null) return;
-  const { type, schema } = objectOf(format);
-  if (type !== "json_schema" || !isObject(schema)) {
+  const { type, schema: given } = objectOf(format);
+  const schema = source.json(given);
+  if (type !== "json_schema" || schema?.isObject !== true) {
     dropped.push(at);
     return;
   }

@@ -16,8 +16,8 @@ export function messagesNeutral(request: MessagesRequest, source: Source): Neutr
   if (isObject(body.cache_control) && !markLast(messages, cacheOf(body).cache ?? {})) {
     dropped.push("/cache_control");
   }
-  const tools = readTools(body.tools, dropped);
-  const options = readOptions(body, dropped);
+  const tools = readTools(body.tools, source, dropped);
+  const options = readOptions(body, source, dropped);
   return { stream: request.facts.stream, messages, tools, options, dropped };
 }
 

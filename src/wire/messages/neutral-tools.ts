@@ -1,7 +1,8 @@
 /** Tools of a messages request in neutral terms. */
-import { stringAt, under, wrong } from "../neutral/fields.ts";
+import { schemaAt, stringAt, under, wrong } from "../neutral/fields.ts";
 import type { NeutralTool } from "../neutral/neutral.ts";
 import { isObject, listOf } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 import { cacheOf } from "./neutral-messages.ts";
 
 /**
@@ -19,7 +20,7 @@ const TOOL_MEMBERS = new Set([
 ]);
 
 /** @param dropped gets the pointers of what has no neutral form, such as tools that Anthropic runs itself */
-export function readTools(value: unknown, dropped: string[]): NeutralTool[] {
+export function readTools(value: unknown, source: Source, dropped: string[]): NeutralTool[] {
   const tools: NeutralTool[] = [];
   for (const [index, tool] of listOf(value).entries()) {
     const at = `/tools/${index}`;
@@ -28,9 +29,10 @@ export function readTools(value: unknown, dropped: string[]): NeutralTool[] {
       dropped.push(at);
       continue;
     }
-    const { description, input_schema: parameters, strict } = tool;
+    const { description, input_schema: schema, strict } = tool;
     const name = stringAt(tool.name, `${at}/name`);
-    if (!isObject(parameters)) throw wrong(`${at}/input_schema`, "a JSON schema");
+    const parameters = schemaAt(source, schema, `${at}/input_schema`);
+    if (parameters === undefined) throw wrong(`${at}/input_schema`, "a JSON schema");
     tools.push({
       name,
       ...(typeof description === "string" && { description }),

@@ -60,8 +60,12 @@ function partOf(block: JsonObject): ReplyPart | undefined {
     case "redacted_thinking":
       return redactedPart(stringOf(block.data));
     case "tool_use": {
-      const input = isObject(block.input) ? argumentsText(block.input) : "{}";
-      return { type: "tool_call", id: stringOf(block.id), name: stringOf(block.name), arguments: input };
+      return {
+        type: "tool_call",
+        id: stringOf(block.id),
+        name: stringOf(block.name),
+        arguments: argumentsText(block.input),
+      };
     }
     default:
       return undefined;

@@ -11,6 +11,7 @@ import {
   tellMessagesUses,
   Uses,
 } from "../extras/reports.ts";
+import { type OpaquePaths, opaquePaths } from "../json/opaque.ts";
 import type { Report, TierNames } from "../neutral/asked-extras.ts";
 import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
@@ -43,6 +44,8 @@ interface Block {
   isOpen: boolean;
 }
 
+const CARRIES = opaquePaths([["content_block", "input"]]);
+
 export class MessagesStreamReader extends SseStreamReader {
   /** `message_delta` came with a stop reason. */
   stopped = false;
@@ -60,6 +63,10 @@ export class MessagesStreamReader extends SseStreamReader {
   }
 
   /** True with or without `message_stop`. */
+  protected override get carries(): OpaquePaths {
+    return CARRIES;
+  }
+
   get complete(): boolean {
     return this.#ended || this.stopped;
   }
@@ -129,7 +136,7 @@ export class MessagesStreamReader extends SseStreamReader {
         break;
       case "tool_use": {
         const part = this.#parts++;
-        const input = isObject(block.input) ? argumentsText(block.input) : "{}";
+        const input = argumentsText(block.input);
         this.#blocks[index] = { part, kind: "tool_call", input, isOpen: true };
         const id = stringOf(block.id);
         this.emit({ type: "begin", choice: 0, part, kind: "tool_call", id, name: stringOf(block.name) });

@@ -1,6 +1,6 @@
 /** Parts of an answer as content blocks of the answer's message (Anthropic API reference, "Message"). */
 import type { Citation, ReasoningPart, ReplyPart, Seal } from "../neutral/neutral.ts";
-import { objectIn } from "../neutral/tool-arguments.ts";
+import { isNoArguments, objectIn } from "../neutral/tool-arguments.ts";
 import { writeCitation } from "./citations.ts";
 import { sealText, UNSIGNED } from "./seals.ts";
 
@@ -70,4 +70,4 @@ function reasoningBlocks({ text, isRedacted, seal }: ReasoningPart) {
 }
 
 /** A model's invalid arguments are passed on as a string, so that the tool's runner sees what is wrong with them. */
-const inputOf = (json: string): unknown => (json === "" ? {} : (objectIn(json) ?? json));
+const inputOf = (json: string): unknown => (isNoArguments(json) ? {} : (objectIn(json) ?? json));

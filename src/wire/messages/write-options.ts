@@ -2,10 +2,12 @@
  * Options of a generation as members of a messages request. Options that the dialect refuses in this combination are dropped
  * and named; none is changed to fit.
  */
+
 import { type Thinker, takeSampling, takeThinking } from "../claude.ts";
+import { type JsonText, withMember, withNewMember } from "../json/json-text.ts";
 import type { NeutralTool, OutputFormat, ToolChoice } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
-import { isObject, type JsonObject } from "../neutral/reader.ts";
+import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
 import { cacheControl } from "./write-messages.ts";
 
 export interface Written extends Thinker {
@@ -48,10 +50,8 @@ export const toolOf = ({ name, description, parameters, strict, cache }: Neutral
   ...cacheControl(cache),
 });
 
-function inputSchema(parameters: unknown) {
-  const type = "object" as const;
-  return isObject(parameters) ? { ...parameters, type } : { type, properties: {} };
-}
+const inputSchema = (parameters: JsonText): JsonText =>
+  parameters.isObject ? withMember(parameters, "type", '"object"') : NO_PARAMETERS;
 
 /** Without tools the dialect refuses a tool choice; `auto` and `none` then have no effect and are not named as dropped. */
 function toolChoiceOf(options: OptionTaker, hasTools: boolean) {
@@ -82,7 +82,7 @@ function stopOf(options: OptionTaker): string[] {
 function formatOf(options: OptionTaker) {
   const format = options.take("format");
   if (format === undefined || format.type === "text") return undefined;
-  if (format.type === "json" || !isObject(format.schema)) {
+  if (format.type === "json" || !format.schema.isObject) {
     options.putBack("format");
     return undefined;
   }
@@ -91,9 +91,9 @@ function formatOf(options: OptionTaker) {
 
 /** A description beside the schema is moved into it. */
 const describedSchema = (
-  schema: JsonObject,
+  schema: JsonText,
   { description }: Extract<OutputFormat, { type: "json_schema" }>,
-) => (description === undefined || "description" in schema ? schema : { ...schema, description });
+) => (description === undefined ? schema : withNewMember(schema, "description", JSON.stringify(description)));
 
 const TIERS = {
   auto: "auto",

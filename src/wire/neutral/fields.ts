@@ -4,7 +4,9 @@
  */
 import { pointerTo } from "../../base/document/document.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
+import type { JsonText } from "../json/json-text.ts";
 import { isObject, type JsonObject } from "./reader.ts";
+import type { Source } from "./source.ts";
 
 /** A 400 that names the field. @param at its JSON pointer @param expected as in "a string" */
 export const wrong = (at: string, expected: string): WeirError =>
@@ -45,4 +47,12 @@ export function optional<T>(
   read: (value: unknown, at: string) => T,
 ): T | undefined {
   return value === undefined || value === null ? undefined : read(value, at);
+}
+
+/** A JSON schema, carried as its text; undefined where the request does not have the field, or has null in it. */
+export function schemaAt(source: Source, value: unknown, at: string): JsonText | undefined {
+  if (value === undefined || value === null) return undefined;
+  const schema = source.json(value);
+  if (schema?.isObject !== true) throw wrong(at, "an object");
+  return schema;
 }

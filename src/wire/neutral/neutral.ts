@@ -3,6 +3,7 @@
  * from it; an upstream dialect writes requests from it and reads answers into it. There is no code for a pair of formats.
  */
 import type { Usage } from "../../base/usage.ts";
+import type { JsonText } from "../json/json-text.ts";
 import type { Report } from "./asked-extras.ts";
 import type { UpstreamError } from "./contract.ts";
 
@@ -135,7 +136,7 @@ export interface NeutralTool {
   readonly name: string;
   readonly description?: string;
   /** JSON schema of an object. */
-  readonly parameters: unknown;
+  readonly parameters: JsonText;
   readonly strict?: boolean;
   readonly cache?: CacheMark | undefined;
 }
@@ -156,7 +157,7 @@ export type OutputFormat =
       readonly type: "json_schema";
       readonly name?: string;
       readonly description?: string;
-      readonly schema: unknown;
+      readonly schema: JsonText;
       readonly strict?: boolean;
     };
 

@@ -4,7 +4,9 @@
  */
 
 import { utf8Of } from "../json/json.ts";
+import { NO_PATHS, type OpaquePaths } from "../json/opaque.ts";
 import type { Report } from "./asked-extras.ts";
+import { parseCarrying } from "./carried.ts";
 import type { UpstreamError } from "./contract.ts";
 import { DeltaFrames, type Passed } from "./delta-frame.ts";
 import type { StreamEvent } from "./neutral.ts";
@@ -99,6 +101,11 @@ export abstract class SseStreamReader implements StreamReader {
     return false;
   }
 
+  /** Where its events have JSON that is only carried. */
+  protected get carries(): OpaquePaths {
+    return NO_PATHS;
+  }
+
   /** Whether an event that begins a text part with its first delta would add to that part if it came again. */
   protected get beginsByDelta(): boolean {
     return false;
@@ -144,7 +151,7 @@ export abstract class SseStreamReader implements StreamReader {
       return;
     }
     const tap = this.#tap;
-    const event = tap?.parse === undefined ? parsed(data) : tap.parse(data);
+    const event = tap?.parse === undefined ? parsed(data, this.carries) : tap.parse(data);
     if (event === undefined) {
       this.malformed++;
       return;
@@ -165,10 +172,10 @@ export abstract class SseStreamReader implements StreamReader {
 
 const NOWHERE = { choice: 0, part: 0 };
 
-/** Undefined if the data are no JSON object. @param data latin1 */
-export function parsed(data: string): JsonObject | undefined {
+/** Undefined if the data are no JSON object. @param data latin1 @param carries where JSON is left as text */
+export function parsed(data: string, carries: OpaquePaths = NO_PATHS): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(utf8Of(data));
+    const value: unknown = parseCarrying(utf8Of(data), carries);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,11 +1,13 @@
 /**
- * A request's body as a value in which each long string is replaced by a mark. Where a mark is written, the string's bytes
- * are written. So a prompt or an image of megabytes goes from one format into another without being decoded, scanned or
- * copied (T57).
+ * A request's body as a value in which each long string is replaced by a mark, and so is each value that is only carried. Where
+ * a mark is written, the bytes of what it stands for are written. So a prompt or an image of megabytes goes from one format into
+ * another without being decoded, scanned or copied (T57), and a schema or arguments as the text that the caller wrote.
  */
 import { randomBytes } from "node:crypto";
 import { fail } from "../../base/errors.ts";
 import type { Elided } from "../json/json.ts";
+import { JsonText, jsonPieces } from "../json/json-text.ts";
+import type { Span } from "../json/spans.ts";
 
 /** Finds marks in text. Only the source that made a mark knows its string. */
 const SIGN = `<weir:${randomBytes(12).toString("hex")}`;
@@ -15,44 +17,76 @@ const NO_MARK = /(?!)/g;
 export const hasMark = (text: string): boolean => text.includes(SIGN);
 
 /** A text for people, without marks, also those that the text was cut within. */
-export const unmarked = (text: string): string => text.replace(/<weir:[0-9a-z:]*>?/g, "…");
+export const unmarked = (text: string): string => text.replace(/<weir:[0-9a-z:!]*>?/g, "…");
 
 export class Source {
   /** The body as from JSON.parse, but with marks. */
   readonly value: unknown;
   readonly #bytes: Buffer;
   readonly #elided: readonly Elided[];
+  readonly #carried: readonly JsonText[];
   /**
    * A source's marks are its own and no client can guess them: text of a client's that looks like one, even if it saw one
    * of an earlier request, is text. Else a few bytes could stand for the longest string over and over, unpaid for.
    */
   readonly #mark: RegExp;
+  /** How the marks of values begin that are carried as text. */
+  readonly #carriedMark: string;
 
   /**
    * @param bytes valid UTF-8 JSON
    * @param elided where the insides of long strings stand, in order; a data URL's up to its comma is not part of it.
    *   Those of names are built all the same.
+   * @param carried where objects and lists stand that are only carried, in order: see {@link Source.json}
    * @throws WeirError `invalid_json` where the bytes are no JSON.
    */
-  constructor(bytes: Buffer, elided: readonly Elided[]) {
+  constructor(bytes: Buffer, elided: readonly Elided[], carried: readonly Span[] = []) {
     this.#bytes = bytes;
     this.#elided = elided;
-    let text = "";
-    let from = 0;
-    const head = elided.length === 0 ? SIGN : `${SIGN}:${randomBytes(8).toString("hex")}`;
+    this.#carried = carried.map(({ start, end }) => new JsonText({ bytes, start, end }));
+    const isMarked = elided.length > 0 || carried.length > 0;
+    const head = isMarked ? `${SIGN}:${randomBytes(8).toString("hex")}` : SIGN;
+    this.#carriedMark = `${head}!`;
     this.#mark = elided.length === 0 ? NO_MARK : new RegExp(`${head}:([0-9a-z]+)>`, "g");
-    for (const [index, { start, end }] of elided.entries()) {
-      // Member names are in pointers, which clients can read: a mark in one would show them how marks look.
-      if (isName(bytes, end + 1)) continue;
-      text += `${bytes.toString("utf8", from, start)}${head}:${index.toString(36)}>`;
-      from = end;
-    }
     try {
-      this.value = JSON.parse(text + bytes.toString("utf8", from));
+      this.value = JSON.parse(isMarked ? this.#marked(head, carried) : bytes.toString());
     } catch {
       // Long names were not validated before.
       throw fail("invalid_json", "The body is not valid JSON.");
     }
+  }
+
+  /** The body's text with marks. What stands within a value that is carried has none. */
+  #marked(head: string, carried: readonly Span[]): string {
+    const bytes = this.#bytes;
+    let text = "";
+    let from = 0;
+    let next = 0;
+    const carriedTo = (limit: number) => {
+      for (let span = carried[next]; span !== undefined && span.start < limit; span = carried[next]) {
+        text += `${bytes.toString("utf8", from, span.start)}"${head}!${(next++).toString(36)}>"`;
+        from = span.end;
+      }
+    };
+    for (const [index, { start, end }] of this.#elided.entries()) {
+      carriedTo(start);
+      // Member names are in pointers, which clients can read: a mark in one would show them how marks look.
+      if (start < from || isName(bytes, end + 1)) continue;
+      text += `${bytes.toString("utf8", from, start)}${head}:${index.toString(36)}>`;
+      from = end;
+    }
+    carriedTo(bytes.length);
+    return text + bytes.toString("utf8", from);
+  }
+
+  /**
+   * An object or a list as JSON that is only carried: as its own text where it was found by its place, else as text made
+   * from the value. Undefined of other values.
+   */
+  json(value: unknown): JsonText | undefined {
+    if (typeof value === "object") return value === null ? undefined : JsonText.of(this.wholeValue(value));
+    if (typeof value !== "string" || !value.startsWith(this.#carriedMark)) return undefined;
+    return this.#carried[Number.parseInt(value.slice(this.#carriedMark.length, -1), 36)];
   }
 
   /**
@@ -74,25 +108,36 @@ export class Source {
 
   /** The same for every string in a value that will be written as JSON inside a string. */
   wholeValue(value: unknown): unknown {
-    if (typeof value === "string") return this.whole(value);
+    if (typeof value === "string") return this.json(value) ?? this.whole(value);
     if (Array.isArray(value)) return value.map((item) => this.wholeValue(item));
-    if (typeof value !== "object" || value === null) return value;
+    if (typeof value !== "object" || value === null || value instanceof JsonText) return value;
     const entries = Object.entries(value).map(([key, item]) => [this.whole(key), this.wholeValue(item)]);
     return Object.fromEntries(entries);
   }
 
-  /** What a body written from this source is made of: JSON text in whose strings marks may stand. */
-  piecesOf(json: string): Piece[] {
-    if (this.#elided.length === 0) return [json];
+  /** What a body written from this source is made of: a value in whose strings marks may stand, and JSON that it carries. */
+  piecesOf(value: unknown): Piece[] {
     const pieces: Piece[] = [];
-    let from = 0;
-    for (const match of json.matchAll(this.#mark)) {
-      const elided = this.#elided[Number.parseInt(match[1] as string, 36)] ?? NOWHERE;
-      pieces.push(json.slice(from, match.index), elided);
-      from = match.index + match[0].length;
+    for (const piece of jsonPieces(value)) {
+      if (typeof piece === "string") this.#addPieces(piece, pieces);
+      else {
+        const { json } = piece;
+        pieces.push(typeof json === "object" && json.bytes === this.#bytes ? json : piece.text);
+      }
     }
-    pieces.push(json.slice(from));
     return pieces;
+  }
+
+  #addPieces(json: string, pieces: Piece[]): void {
+    let from = 0;
+    if (this.#elided.length > 0) {
+      for (const match of json.matchAll(this.#mark)) {
+        const elided = this.#elided[Number.parseInt(match[1] as string, 36)] ?? NOWHERE;
+        pieces.push(json.slice(from, match.index), elided);
+        from = match.index + match[0].length;
+      }
+    }
+    pieces.push(from === 0 ? json : json.slice(from));
   }
 }
 

@@ -1,16 +1,28 @@
-/** Arguments of tool calls: JSON text in the neutral contract, an object in some dialects. */
+/**
+ * Arguments of tool calls: JSON text in the neutral contract, an object in some dialects. A value is made of them only to see that
+ * they are JSON; what is sent is their text.
+ */
 import { fail } from "../../base/errors.ts";
 import { holdsTooMuch, valuesWithin } from "../json/json.ts";
 import { REQUEST_BOUNDS, UNBOUNDED } from "../json/json-bounds.ts";
+import { JsonText } from "../json/json-text.ts";
+import { carriedIn } from "./carried.ts";
 import type { NeutralMessage, ToolCallPart } from "./neutral.ts";
-import { isObject, type JsonObject } from "./reader.ts";
+import { isObject } from "./reader.ts";
+
+/** The schema of tools that say none. */
+export const NO_PARAMETERS = new JsonText('{"type":"object","properties":{}}');
+
+/** A schema of objects that have anything. */
+export const ANY_OBJECT = new JsonText('{"type":"object"}');
+
+const NO_ARGUMENTS = new JsonText("{}");
 
 /** The object that a text is; undefined where it is none, or holds more than a body may. */
-export function objectIn(text: string): JsonObject | undefined {
+export function objectIn(text: string): JsonText | undefined {
   try {
     if (holdsTooMuch(text, REQUEST_BOUNDS)) return undefined;
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isObject(JSON.parse(text)) ? new JsonText(text) : undefined;
   } catch {
     return undefined;
   }
@@ -47,21 +59,26 @@ function valuesIn(text: string): number {
   }
 }
 
+/** Models and clients that call a tool without arguments say so in these ways. */
+export const isNoArguments = (text: string): boolean => /^\s*(?:null\s*)?$/.test(text);
+
 /** @param at of the message. @throws WeirError 400: a dialect that takes an object cannot be told anything else. */
-export function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): Record<string, unknown> {
-  const args = json === "" ? {} : objectIn(json);
+export function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): JsonText {
+  const args = isNoArguments(json) ? NO_ARGUMENTS : objectIn(json);
   if (args !== undefined) return args;
   const message = `The arguments of the call of "${name}" are no JSON object, or hold too much.`;
   throw fail("invalid_value", message, { param: at });
 }
 
 /**
- * JSON text of what an upstream gave as an object.
+ * JSON text of what an upstream gave as an object; `{}` of anything else.
  * @throws WeirError `upstream_invalid_response` where it nests so deep that it cannot be written again.
  */
-export function argumentsText(value: object): string {
+export function argumentsText(value: unknown): string {
+  const carried = carriedIn(value);
+  if (carried === undefined && !isObject(value)) return NO_ARGUMENTS.text;
   try {
-    const json = JSON.stringify(value);
+    const json = carried ?? JSON.stringify(value);
     if (!holdsTooMuch(json, UNBOUNDED)) return json;
   } catch {
     // The stack is not deep enough for it.

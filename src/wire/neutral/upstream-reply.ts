@@ -1,10 +1,12 @@
 /** A whole upstream answer as a value. */
 import { fail } from "../../base/errors.ts";
+import { NO_PATHS, type OpaquePaths } from "../json/opaque.ts";
+import { parseCarrying } from "./carried.ts";
 
-/** @throws WeirError `upstream_invalid_response` where the body is no JSON. */
-export function parseReply(body: Buffer): unknown {
+/** @param carries where JSON is left as text @throws WeirError `upstream_invalid_response` where the body is no JSON. */
+export function parseReply(body: Buffer, carries: OpaquePaths = NO_PATHS): unknown {
   try {
-    return JSON.parse(body.toString()) as unknown;
+    return parseCarrying(body.toString(), carries);
   } catch (cause) {
     throw fail("upstream_invalid_response", "The provider's answer is not valid JSON.", { cause });
   }

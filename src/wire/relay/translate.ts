@@ -7,6 +7,7 @@ import type { Usage } from "../../base/usage.ts";
 import { sentOf } from "../extras/sent.ts";
 import { withoutUnpriced } from "../extras/translated.ts";
 import type { ClientRequest, GenerationDialect, GenerationFormat, Passage, StreamWriter } from "../format.ts";
+import { carriedSpans } from "../json/opaque.ts";
 import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
 import type { NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
 import type { StreamReader } from "../neutral/reader.ts";
@@ -23,12 +24,12 @@ export const translated = <R extends ClientRequest>(
   dialect: GenerationDialect,
 ): Passage<R> => ({
   write(request, endpoint, billed = "platform") {
-    const source = new Source(request.bytes, request.elided);
+    const source = sourceOf(format, request);
     const written = quotingNoMarks(() => dialect.writeRequest(neutralOf(format, request, source), endpoint));
     const priced = withoutUnpriced(written, request, endpoint, dialect.name, billed);
     const options = optionsFor(request.svc, endpoint, dialect.name, billed, priced.kept);
     const { body, dropped } = fitted(priced, options, endpoint.provider, dialect.name);
-    const parts = bytesOf(request.bytes, source.piecesOf(JSON.stringify(body)));
+    const parts = bytesOf(request.bytes, source.piecesOf(body));
     return {
       parts,
       dropped: dropped.map((pointer) => pointer.slice(0, MAX_POINTER)),
@@ -39,7 +40,7 @@ export const translated = <R extends ClientRequest>(
     };
   },
   whole(body, request, identity) {
-    const reply = dialect.readReply(parseReply(body));
+    const reply = dialect.readReply(parseReply(body, dialect.carries));
     return {
       facts: factsOf(reply),
       error: reply.error,
@@ -69,7 +70,13 @@ export function quotingNoMarks<T>(act: () => T): T {
   }
 }
 
-/** A request in neutral terms. Its output schema is whole: some dialects carry it as JSON inside a string. */
+/** The body of a request for a generation: what the format only carries stays text. */
+export const sourceOf = <R extends ClientRequest>(
+  { carries }: Pick<GenerationFormat<R>, "carries">,
+  { bytes, members, elided }: R,
+): Source => new Source(bytes, elided, carriedSpans(bytes, members, carries));
+
+/** A request in neutral terms. */
 export function neutralOf<R extends ClientRequest>(
   format: GenerationFormat<R>,
   request: R,
@@ -77,10 +84,7 @@ export function neutralOf<R extends ClientRequest>(
 ): NeutralRequest {
   const neutral = limited(format.neutral(request, source), request.outputLimit);
   refuseCrowdedCalls(neutral.messages);
-  const outputFormat = neutral.options.format;
-  if (outputFormat?.value.type !== "json_schema") return neutral;
-  const value = { ...outputFormat.value, schema: source.wholeValue(outputFormat.value.schema) };
-  return { ...neutral, options: { ...neutral.options, format: { value, at: outputFormat.at } } };
+  return neutral;
 }
 
 function limited(neutral: NeutralRequest, limit: number | undefined): NeutralRequest {

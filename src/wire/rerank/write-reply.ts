@@ -20,29 +20,28 @@ export function writeRerankReply(
   usage: Usage,
   svc: SvcReply,
 ): Buffer {
-  const jsonOf = (documents?: readonly unknown[]): string =>
-    JSON.stringify({
-      object: "rerank",
-      id,
-      model,
-      // Upstreams that have no bound of their own send all of them.
-      results: results.slice(0, topN).map(({ index, score }) => ({
-        index,
-        relevance_score: score,
-        ...(documents !== undefined && { document: { text: documents[index] } }),
-      })),
-      usage: {
-        input_tokens: usage.inputTokens,
-        search_units: usage.searchUnits ?? 0,
-        source: usageSourceOf(facts),
-      },
-      resolved: { provider: svc.provider, endpoint_id: svc.endpoint_id },
-      cost: svc.cost,
-      warnings: svc.warnings,
-    });
-  if (!returnDocuments) return Buffer.from(jsonOf());
+  const answerOf = (documents?: readonly unknown[]) => ({
+    object: "rerank",
+    id,
+    model,
+    // Upstreams that have no bound of their own send all of them.
+    results: results.slice(0, topN).map(({ index, score }) => ({
+      index,
+      relevance_score: score,
+      ...(documents !== undefined && { document: { text: documents[index] } }),
+    })),
+    usage: {
+      input_tokens: usage.inputTokens,
+      search_units: usage.searchUnits ?? 0,
+      source: usageSourceOf(facts),
+    },
+    resolved: { provider: svc.provider, endpoint_id: svc.endpoint_id },
+    cost: svc.cost,
+    warnings: svc.warnings,
+  });
+  if (!returnDocuments) return Buffer.from(JSON.stringify(answerOf()));
   // The documents go back as the bytes that they came in.
   const source = new Source(bytes, elided);
   const documents = listOf(objectOf(source.value).documents);
-  return Buffer.concat(bytesOf(bytes, source.piecesOf(jsonOf(documents))));
+  return Buffer.concat(bytesOf(bytes, source.piecesOf(answerOf(documents))));
 }

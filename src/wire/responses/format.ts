@@ -1,5 +1,6 @@
 /** OpenAI's responses format as clients speak it. */
 import { type ClientFormat, OPENAI_CLIENTS, OPENAI_HABITS } from "../format.ts";
+import { opaquePaths } from "../json/opaque.ts";
 import { responsesErrorEvent } from "./errors.ts";
 import { responsesHistory } from "./history.ts";
 import { responsesNeutral } from "./neutral-request.ts";
@@ -7,6 +8,11 @@ import { promptTexts, type ResponsesRequest, readResponsesRequest } from "./requ
 import { responsesSplice } from "./splice.ts";
 import { writeResponsesReply } from "./write-reply.ts";
 import { ResponsesStreamWriter } from "./writer.ts";
+
+const CARRIES = opaquePaths([
+  ["tools", "*", "parameters"],
+  ["text", "format", "schema"],
+]);
 
 export const responsesFormat: ClientFormat<ResponsesRequest> = {
   ...OPENAI_CLIENTS,
@@ -21,6 +27,7 @@ export const responsesFormat: ClientFormat<ResponsesRequest> = {
   history: responsesHistory,
   splice: { dialect: "responses", passage: responsesSplice },
   generation: {
+    carries: CARRIES,
     neutral: responsesNeutral,
     writeReply: writeResponsesReply,
     streamWriter: (request, identity) => new ResponsesStreamWriter(request, identity),

@@ -12,11 +12,13 @@ import type {
 } from "../neutral/neutral.ts";
 import { set, type Writable } from "../neutral/options.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
+import type { Source } from "../neutral/source.ts";
 import { wrong } from "./neutral-messages.ts";
 
 export function readOptions(
   body: JsonObject,
   tools: readonly NeutralTool[],
+  source: Source,
   dropped: string[],
 ): NeutralOptions {
   const options: Writable<NeutralOptions> = {};
@@ -28,7 +30,7 @@ export function readOptions(
   readUser(body, options, dropped);
   readMetadata(body, options, dropped);
   readToolOptions(body, tools, options, dropped);
-  readText(body, options, dropped);
+  readText(body, source, options, dropped);
   readReasoning(body, options, dropped);
   readLogprobs(body, options, dropped);
   return options;
@@ -78,12 +80,17 @@ function choiceOf(choice: unknown, tools: readonly NeutralTool[]): ToolChoice | 
   return { name };
 }
 
-function readText(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
+function readText(
+  body: JsonObject,
+  source: Source,
+  options: Writable<NeutralOptions>,
+  dropped: string[],
+): void {
   for (const [key, value] of Object.entries(objectOf(body.text))) {
     const at = `/text/${key}`;
     if (value == null) continue;
     if (key === "format") {
-      const format = formatOf(objectOf(value), at);
+      const format = formatOf(objectOf(value), source, at);
       if (format === undefined) dropped.push(at);
       else if (format.type !== "text") options.format = { value: format, at };
     } else if (key === "verbosity" && typeof value === "string") options.verbosity = { value, at };
@@ -91,15 +98,16 @@ function readText(body: JsonObject, options: Writable<NeutralOptions>, dropped: 
   }
 }
 
-function formatOf(format: JsonObject, at: string): OutputFormat | undefined {
+function formatOf(format: JsonObject, source: Source, at: string): OutputFormat | undefined {
   if (format.type === "text") return { type: "text" };
   if (format.type === "json_object") return { type: "json" };
   if (format.type !== "json_schema") return undefined;
   const { name, description, schema, strict } = format;
-  if (!isObject(schema)) throw wrong(`${at}/schema`, "an object");
+  const carried = source.json(schema);
+  if (carried?.isObject !== true) throw wrong(`${at}/schema`, "an object");
   return {
     type: "json_schema",
-    schema,
+    schema: carried,
     ...(typeof name === "string" && { name }),
     ...(typeof description === "string" && { description }),
     ...(typeof strict === "boolean" && { strict }),

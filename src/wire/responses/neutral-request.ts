@@ -52,8 +52,14 @@ export function responsesNeutral({ facts }: ResponsesRequest, source: Source): N
     if (!READ.has(key) && isSet(key, value)) dropped.push(`/${key}`);
   }
   const messages = readMessages(body, source, dropped);
-  const tools = readTools(body.tools, dropped);
-  return { stream: facts.stream, messages, tools, options: readOptions(body, tools, dropped), dropped };
+  const tools = readTools(body.tools, source, dropped);
+  return {
+    stream: facts.stream,
+    messages,
+    tools,
+    options: readOptions(body, tools, source, dropped),
+    dropped,
+  };
 }
 
 /** In this API null means absent, and a member with its default value changes nothing. */

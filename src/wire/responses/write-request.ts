@@ -51,7 +51,7 @@ const toolOf = ({ name, description, parameters, strict }: NeutralTool) => ({
   type: "function" as const,
   name,
   ...(description !== undefined && { description }),
-  parameters: parameters as { [key: string]: unknown },
+  parameters,
   strict: strict ?? false,
 });
 
@@ -81,7 +81,7 @@ function formatOf(format: OutputFormat) {
     type: "json_schema" as const,
     name,
     ...(description !== undefined && { description }),
-    schema: schema as { [key: string]: unknown },
+    schema,
     ...(strict !== undefined && { strict }),
   };
 }
