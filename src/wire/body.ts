@@ -10,7 +10,7 @@ import { routeOptions } from "../base/route-schema.ts";
 import { extrasOf } from "./extras/scan.ts";
 import type { Table } from "./extras/tables.ts";
 import type { ClientRequest, PromptText } from "./format.ts";
-import { type Member, memberOf, skim, utf8Of } from "./json/json.ts";
+import { jsonAt, type Member, memberOf, skim, utf8Of } from "./json/json.ts";
 import { REQUEST_BOUNDS } from "./json/json-bounds.ts";
 import { NO_EXTRAS } from "./neutral/asked-extras.ts";
 import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./neutral/contract.ts";
@@ -65,10 +65,14 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
     if (rules.media.includes(key)) opaqueBytes += opaque;
   }
   const extension = rules.svcOf(value);
-  const svc = extension === undefined ? NO_OPTIONS : readSvc(extension);
+  const optionTexts =
+    extension?.provider_options === undefined
+      ? NO_OPTIONS.providerOptions
+      : optionTextsOf(text, members, rules.ours);
+  const svc = extension === undefined ? NO_OPTIONS : readSvc(extension, optionTexts);
   if (svc.holdWaitMs > 0 && value.stream !== true) throw waitsUnstreamed(rules.ours);
   // A provider may read its own options as prompt.
-  const optionBytes = extension?.provider_options === undefined ? 0 : jsonBytes(svc.providerOptions);
+  const optionBytes = Object.values(optionTexts).reduce((sum, json) => sum + Buffer.byteLength(json), 0);
   const hasOpaque = opaqueBytes > 0;
   const { extras: table } = rules;
   return {
@@ -154,7 +158,21 @@ function waitsUnstreamed(ours: readonly string[]): WeirError {
   return fail("invalid_value", `${param} is for streams: set stream to true, or leave it out.`, { param });
 }
 
-const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+/** The options for each provider as they were written. @throws WeirError `invalid_value` where one is named twice */
+function optionTextsOf(
+  text: string,
+  members: readonly Member[],
+  ours: readonly string[],
+): SvcOptions["providerOptions"] {
+  const isApart = ours.includes("svc");
+  const at = isApart ? "/svc" : "";
+  const svc = isApart ? jsonAt(text, members, "svc") : text;
+  const options = jsonAt(svc, isApart ? skim(svc, at).members : members, "provider_options");
+  const each = skim(options, `${at}/provider_options`).members;
+  return Object.fromEntries(
+    each.map(({ key, valueStart, valueEnd }) => [utf8Of(key), utf8Of(options.slice(valueStart, valueEnd))]),
+  );
+}
 
 function present(value: unknown, path: readonly PropertyKey[]): boolean {
   let at: unknown = value;
@@ -185,7 +203,7 @@ function inUtf8(
   return body;
 }
 
-function readSvc(svc: SvcBody): SvcOptions {
+function readSvc(svc: SvcBody, providerOptions: SvcOptions["providerOptions"]): SvcOptions {
   return {
     route: routeOptions(svc.route, svc.data_policy),
     app: svc.metadata?.app ?? "",
@@ -196,6 +214,6 @@ function readSvc(svc: SvcBody): SvcOptions {
     onDisconnect: svc.on_disconnect,
     hold: svc.hold,
     holdWaitMs: svc.hold_wait_ms ?? 0,
-    providerOptions: svc.provider_options ?? {},
+    providerOptions,
   };
 }

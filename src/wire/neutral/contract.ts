@@ -28,8 +28,8 @@ export interface SvcOptions {
   readonly hold: HoldMode | undefined;
   /** Milliseconds that a stream may wait for what other calls hold; 0: it does not wait. */
   readonly holdWaitMs: number;
-  /** Members to add to the body for one provider, by the provider's id. No other provider gets them. */
-  readonly providerOptions: Readonly<Record<string, unknown>>;
+  /** Members to add to the body for one provider, as JSON text, by the provider's id. No other provider gets them. */
+  readonly providerOptions: Readonly<Record<string, string>>;
 }
 
 export const NO_OPTIONS: SvcOptions = Object.freeze({

@@ -138,7 +138,9 @@ function effortOf(request: ClientRequest): Exclude<Effort, "none"> | undefined {
 /** The most tokens that a request states there, in its body or in its options for the provider; 0 where it states none. */
 function mostStated(request: ClientRequest, { provider }: Endpoint, paths: Paths): number {
   const { providerOptions } = request.svc;
-  const options = Object.hasOwn(providerOptions, provider.id) ? providerOptions[provider.id] : undefined;
+  const options = Object.hasOwn(providerOptions, provider.id)
+    ? jsonIn(providerOptions[provider.id] as string)
+    : undefined;
   return Math.max(mostIn(bodyAt(request, paths), paths), isObject(options) ? mostIn(options, paths) : 0);
 }
 

@@ -6,12 +6,14 @@ import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import { optionExtras } from "../extras/scan.ts";
 import { type Billed, sift } from "../extras/sift.ts";
 import { laxName, optionTable } from "../extras/tables.ts";
+import { membersOf, utf8Of } from "../json/json.ts";
+import { JsonText } from "../json/json-text.ts";
 import type { Ask } from "../neutral/asked-extras.ts";
 import type { SvcOptions } from "../neutral/contract.ts";
-import { isObject } from "../neutral/reader.ts";
 
 export interface ProviderOptions {
-  readonly set: Readonly<Record<string, unknown>>;
+  /** As the client wrote them. */
+  readonly set: Readonly<Record<string, JsonText>>;
   readonly dropped: readonly string[];
   /** Extras that are sent, and those that are left out for want of a price. */
   readonly kept: readonly Ask[];
@@ -88,11 +90,11 @@ export function optionsFor(
 ): ProviderOptions {
   const { id } = endpoint.provider;
   if (!Object.hasOwn(providerOptions, id)) return NO_PROVIDER_OPTIONS;
-  const given = providerOptions[id];
   const at = `/svc/provider_options/${id}`;
-  if (!isObject(given)) return { ...NO_PROVIDER_OPTIONS, dropped: [at] };
+  const given = membersIn(providerOptions[id]);
+  if (given === undefined) return { ...NO_PROVIDER_OPTIONS, dropped: [at] };
   const { set, dropped } = unsettled(given, at);
-  const asks = optionExtras(optionTable(dialect), Object.fromEntries(set)).asks;
+  const asks = asksOf(set, dialect);
   const standing = ofBody.filter((ask) => !set.some(([name]) => name === ask.path[0]));
   const { kept, dropped: unpriced } = sift(asks, endpoint.prices, billed, standing);
   const isGone = (name: string) => unpriced.some(({ path }) => path[0] === name);
@@ -117,25 +119,51 @@ export function optionAsks(
   { provider }: Endpoint,
   dialect: Dialect,
 ): readonly Ask[] {
-  const given = Object.hasOwn(providerOptions, provider.id) ? providerOptions[provider.id] : undefined;
-  if (!isObject(given)) return [];
-  return optionExtras(optionTable(dialect), Object.fromEntries(unsettled(given, "").set)).asks;
+  const given = membersIn(
+    Object.hasOwn(providerOptions, provider.id) ? providerOptions[provider.id] : undefined,
+  );
+  return given === undefined ? [] : asksOf(unsettled(given, "").set, dialect);
 }
 
-function unsettled(given: object, at: string) {
-  const set: [string, unknown][] = [];
+/** What changes the bill is read as values. */
+const asksOf = (set: readonly Option[], dialect: Dialect): readonly Ask[] =>
+  optionExtras(optionTable(dialect), Object.fromEntries(set.map(([name, json]) => [name, json.value]))).asks;
+
+/** A name and its value. */
+type Option = readonly [name: string, json: JsonText];
+
+/** The members of an object; undefined where the text is none, or names one twice. */
+function membersIn(json: string | undefined): readonly Option[] | undefined {
+  if (json === undefined) return undefined;
+  const text = Buffer.from(json).toString("latin1");
+  return membersOf(text)?.map(({ key, valueStart, valueEnd }) => [
+    utf8Of(key),
+    new JsonText(utf8Of(text.slice(valueStart, valueEnd))),
+  ]);
+}
+
+function unsettled(given: readonly Option[], at: string) {
+  const set: Option[] = [];
   const dropped: string[] = [];
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, json] of given) {
     const within = SETTLED_IN.get(laxName(name));
+    const inside = within && membersIn(json.text);
     if (SETTLED.has(laxName(name))) dropped.push(`${at}/${name}`);
-    else if (within === undefined) set.push([name, value]);
-    else if (!isObject(value)) dropped.push(`${at}/${name}`);
+    else if (within === undefined) set.push([name, json]);
+    else if (inside === undefined) dropped.push(`${at}/${name}`);
     else {
-      const kept = Object.entries(value).filter(([inner]) => !within.has(laxName(inner)));
-      set.push([name, Object.fromEntries(kept)]);
-      for (const inner of Object.keys(value))
-        if (within.has(laxName(inner))) dropped.push(`${at}/${name}/${inner}`);
+      const isSettled = ([inner]: Option) => within.has(laxName(inner));
+      set.push([name, objectOfTexts(inside.filter((option) => !isSettled(option)))]);
+      for (const option of inside) if (isSettled(option)) dropped.push(`${at}/${name}/${option[0]}`);
     }
   }
   return { set, dropped };
+}
+
+const objectOfTexts = (options: readonly Option[]): JsonText =>
+  new JsonText(`{${options.map(([name, { text }]) => `${JSON.stringify(name)}:${text}`).join(",")}}`);
+
+/** An object of the gateway's with the members of a client's beside it, of which the client's count. */
+export function joinedTexts(ours: object, json: JsonText): unknown {
+  return { ...ours, ...Object.fromEntries(membersIn(json.text) ?? []) };
 }

@@ -5,8 +5,9 @@
 import type { BodyQuirks, Dialect, Provider, ProviderQuirks } from "../../base/endpoint.ts";
 import type { Written } from "../format.ts";
 import { type Edit, type Member, memberOf } from "../json/json.ts";
+import { type JsonText, jsonTextOf } from "../json/json-text.ts";
 import { isObject } from "../neutral/reader.ts";
-import { holdsSettled, NO_PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
+import { holdsSettled, joinedTexts, NO_PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 
 export interface FittedBody {
   readonly body: Record<string, unknown>;
@@ -99,7 +100,7 @@ export function quirkEdits(
   for (const [name, value] of Object.entries(set)) {
     const isGone = remove.includes(name) || gone.includes(name);
     const member = isGone ? undefined : memberOf(members, latin1Of(name));
-    const text = JSON.stringify(value);
+    const text = jsonTextOf(value);
     if (member !== undefined) edits.push({ start: member.valueStart, end: member.valueEnd, text });
     // At the very front: there it stands beside no comma that a removal may take.
     else edits.push({ start: first.start, end: first.start, text: `${JSON.stringify(name)}:${text},` });
@@ -118,8 +119,8 @@ const ownName = (rename: Readonly<Record<string, string>>, name: string): string
 const latin1Of = (name: string): string => Buffer.from(name).toString("latin1");
 
 /** The members of some objects are joined, since they hold what is settled beside what is free. */
-function joined(name: string, body: Record<string, unknown>, value: unknown): unknown {
+function joined(name: string, body: Record<string, unknown>, value: JsonText): unknown {
   if (!holdsSettled(name) || !Object.hasOwn(body, name)) return value;
   const ours = body[name];
-  return isObject(ours) && isObject(value) ? { ...ours, ...value } : value;
+  return isObject(ours) ? joinedTexts(ours, value) : value;
 }
