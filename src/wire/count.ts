@@ -4,12 +4,12 @@
  */
 import type { Dialect, Endpoint } from "../base/endpoint.ts";
 import { GENERATION_DIALECTS } from "./dialects.ts";
-import type { ClientFormat, ClientRequest, PromptText } from "./format.ts";
+import type { ClientFormat, ClientRequest, OrgKey, PromptText } from "./format.ts";
 import { jsonTextOf } from "./json/json-text.ts";
 import type { Part } from "./neutral/neutral.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "./neutral/reader.ts";
 import { bytesOf } from "./neutral/source.ts";
-import { neutralOf, quotingNoMarks, sourceOf } from "./relay/translate.ts";
+import { quotingNoMarks, sourceOf, toldOf } from "./relay/translate.ts";
 
 interface CountDialect {
   /** What the question takes of a generation's body. */
@@ -55,6 +55,7 @@ export function countQuestion(
   dialect: Dialect,
   request: ClientRequest,
   endpoint: Endpoint,
+  orgKey: OrgKey,
 ): Uint8Array[] | undefined {
   const upstream = GENERATION_DIALECTS.get(dialect);
   const counting = COUNTING[dialect];
@@ -62,7 +63,7 @@ export function countQuestion(
   const { generation } = format;
   const source = sourceOf(generation, request);
   const { body } = quotingNoMarks(() =>
-    upstream.writeRequest(neutralOf(generation, request, source), endpoint),
+    upstream.writeRequest(toldOf(generation, request, upstream, orgKey, source).request, endpoint),
   );
   const question = counting.question(objectOf(body), endpoint);
   return bytesOf(request.bytes, source.piecesOf(question));

@@ -100,6 +100,23 @@ export interface AnswerStream {
   close(usage: Usage, svc: SvcReply): string;
 }
 
+/** The org's secret: what an upstream would refuse is replaced by a hash with this key. 32 bytes. */
+export type OrgKey = Uint8Array;
+
+/** The key where a request is written for no org: what is replaced there is compared with nothing. */
+export const NO_ORG_KEY: OrgKey = new Uint8Array(32);
+
+/** A tool as the client named it. */
+export interface OwnTool {
+  readonly name: string;
+}
+
+/**
+ * By the name that the upstream was told: the client's tools that it was told in another way than the client named them.
+ * Plain data, as it crosses from one thread to another.
+ */
+export type OwnTools = ReadonlyMap<string, OwnTool>;
+
 /** A request as written for one endpoint. */
 export interface Outgoing {
   readonly parts: readonly Uint8Array[];
@@ -109,20 +126,26 @@ export interface Outgoing {
   readonly droppedMore?: number | undefined;
   /** What of the request's extras is sent, and what is left out for want of a price. Absent: nothing of either. */
   readonly extras?: SentExtras;
+  /** What its answer is given back by. Absent: every tool was told as the client named it. */
+  readonly ownTools?: OwnTools | undefined;
 }
 
 /** From a client's format to an upstream's dialect and back. */
 export interface Passage<R extends ClientRequest = ClientRequest> {
   /**
    * @param billed whose credential it will be sent with; the platform's unless told
+   * @param orgKey of the client's org; {@link NO_ORG_KEY} unless told
    * @throws WeirError 400 if the request cannot be written in the dialect.
    */
-  write(request: R, endpoint: Endpoint, billed?: Billed): Outgoing;
+  write(request: R, endpoint: Endpoint, billed?: Billed, orgKey?: OrgKey): Outgoing;
   /** Whether a splice must search this body to write it. Absent: it never must. */
   looksThrough?(request: R): boolean;
-  /** @throws WeirError `upstream_invalid_response` if the body is no answer. */
-  whole(body: Buffer, request: R, identity: AnswerIdentity): WholeAnswer;
-  stream(request: R, identity: AnswerIdentity): AnswerStream;
+  /**
+   * @param own of the {@link Outgoing} that is answered
+   * @throws WeirError `upstream_invalid_response` if the body is no answer.
+   */
+  whole(body: Buffer, request: R, identity: AnswerIdentity, own?: OwnTools): WholeAnswer;
+  stream(request: R, identity: AnswerIdentity, own?: OwnTools): AnswerStream;
 }
 
 /** A format whose answers the gateway keeps, so that a later request can continue them. Items are JSON text. */

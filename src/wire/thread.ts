@@ -8,7 +8,7 @@ import { counted, sharedConcat } from "../base/shared-memory.ts";
 import { type Canonical, canonicalRequest } from "./canonical.ts";
 import { type Countable, countable, countQuestion } from "./count.ts";
 import type { Billed } from "./extras/sift.ts";
-import type { ClientRequest, FormatKey, FormatName, Outgoing } from "./format.ts";
+import type { ClientRequest, FormatKey, FormatName, OrgKey, Outgoing } from "./format.ts";
 import { formatOf } from "./formats.ts";
 import { passageTo } from "./passages.ts";
 
@@ -39,6 +39,7 @@ export interface CountTask {
 export interface QuestionTask extends CountTask {
   readonly dialect: Dialect;
   readonly endpoint: Endpoint;
+  readonly orgKey: OrgKey;
 }
 
 export interface WriteTask extends QuestionTask {
@@ -47,10 +48,11 @@ export interface WriteTask extends QuestionTask {
 
 export const writeInThread = (task: WriteTask): ThreadResult<Outgoing> =>
   caught(() => {
-    const { format, dialect, request, endpoint, billed } = task;
+    const { format, dialect, request, endpoint, billed, orgKey } = task;
     const way = passageTo(formatOf(format), { ...endpoint, dialects: [dialect] });
     if (way === undefined) throw new Error(`no passage from ${format} to ${dialect}`);
-    return crossing(way.passage.write({ ...request, bytes: viewOf(request.bytes) }, endpoint, billed));
+    const whole = { ...request, bytes: viewOf(request.bytes) };
+    return crossing(way.passage.write(whole, endpoint, billed, orgKey));
   });
 
 /** More of them would keep the event loop while they cross, each by itself: a body of megabytes may have hundreds of thousands. */
@@ -84,8 +86,9 @@ const runOf = (texts: Countable["texts"]): Uint8Array =>
 
 export const questionInThread = (task: QuestionTask): ThreadResult<readonly Uint8Array[] | undefined> =>
   caught(() => {
-    const { format, dialect, request, endpoint } = task;
-    return countQuestion(formatOf(format), dialect, { ...request, bytes: viewOf(request.bytes) }, endpoint);
+    const { format, dialect, request, endpoint, orgKey } = task;
+    const whole = { ...request, bytes: viewOf(request.bytes) };
+    return countQuestion(formatOf(format), dialect, whole, endpoint, orgKey);
   });
 
 export interface CanonicalTask extends ReadTask {

@@ -176,7 +176,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     uploads,
     backup,
     receipts: openReceipts({ ...ground, publicUrl: config.publicUrl, host: config.host }),
-    bodies: openBodies(thread, pool),
+    bodies: openBodies(thread, pool, ground.installation),
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
     async close(stopTime) {
       for (const part of [uploads, catalog, backup, sharing]) part.close();

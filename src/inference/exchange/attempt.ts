@@ -74,9 +74,10 @@ export class Attempt implements RelayHost {
     this.startMs = deps.clock.monotonic();
     this.#record = newRecord(lane, number, deps.clock.now());
     const { dialect, passage } = passable;
-    const tiers = this.letter.extras?.tiers;
+    const { extras, ownTools } = this.letter;
+    const tiers = extras?.tiers;
     const { isByok } = lane.key;
-    const relayInput = { call, endpoint: lane.endpoint, isByok, dialect, passage, tiers };
+    const relayInput = { call, endpoint: lane.endpoint, isByok, dialect, passage, tiers, ownTools };
     this.#relay = call.request.facts.stream
       ? new StreamRelay(deps, relayInput, this)
       : new WholeRelay(deps, relayInput, this);

@@ -72,7 +72,7 @@ export class StreamRelay extends Relay {
 
   constructor(
     deps: RelayDeps,
-    { call, endpoint, isByok, dialect, passage, tiers }: RelayInput,
+    { call, endpoint, isByok, dialect, passage, tiers, ownTools }: RelayInput,
     host: RelayHost,
   ) {
     super(deps, host);
@@ -84,7 +84,7 @@ export class StreamRelay extends Relay {
     this.#lastWriteMs = call.incoming.startMs;
     this.#cover = coverAt(call.reservation, endpoint);
     this.#isBounded = (call.request.facts.maxTokens ?? limitAt(call, endpoint)) !== undefined;
-    this.stream = passage.stream(requestAt(call, endpoint), call.identity(deps.bounds));
+    this.stream = passage.stream(requestAt(call, endpoint), call.identity(deps.bounds), ownTools);
   }
 
   clientGone(): void {

@@ -51,10 +51,11 @@ export class WholeRelay extends Relay {
       this.refused(body);
       return;
     }
-    const { call, endpoint, passage } = this.#input;
+    const { call, endpoint, passage, ownTools } = this.#input;
     let answer: WholeAnswer;
     try {
-      answer = passage.whole(body, requestAt(call, endpoint), call.identity(this.deps.bounds));
+      const identity = call.identity(this.deps.bounds);
+      answer = passage.whole(body, requestAt(call, endpoint), identity, ownTools);
     } catch (error) {
       if (!(error instanceof WeirError)) this.deps.onFault(error, call.requestId);
       this.fail(failure("invalid_response", "protocol", this.status));

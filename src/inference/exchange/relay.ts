@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import type { ByokFee } from "../../base/usage.ts";
 import type { Limits } from "../../credits/limits/limits.ts";
-import type { Passage } from "../../wire/format.ts";
+import type { OwnTools, Passage } from "../../wire/format.ts";
 import type { TierNames } from "../../wire/neutral/asked-extras.ts";
 import { answerFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { AnswerHeaders, UpstreamCall, UpstreamHandler } from "../upstream/upstreams.ts";
@@ -45,6 +45,8 @@ export interface RelayInput {
   readonly passage: Passage;
   /** Tiers that it is asked for. */
   readonly tiers?: TierNames | undefined;
+  /** The client's tools that it was told in another way. */
+  readonly ownTools?: OwnTools | undefined;
 }
 
 /** Bytes of an error body that are read; enough for a code and a message. */

@@ -69,7 +69,7 @@ function ending({ content, stop_reason: reason }: JsonObject): ReturnType<Answer
 }
 
 export const messagesSplice: Passage<MessagesRequest> = {
-  write: spliceMessagesRequest,
+  write: (request, endpoint, billed) => spliceMessagesRequest(request, endpoint, billed),
   looksThrough: ({ hasThinking }) => hasThinking,
   whole: (body, _request, identity) => splicedAnswer(body, MESSAGE, identity),
   stream: (_request, identity) => new MessagesSpliceStream(identity),

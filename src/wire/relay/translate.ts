@@ -4,9 +4,20 @@
  */
 import { fail, WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
+import { ownEvent, ownReply } from "../accepts/own-tools.ts";
+import { accepted, type Fitted } from "../accepts/request.ts";
 import { sentOf } from "../extras/sent.ts";
 import { withoutUnpriced } from "../extras/translated.ts";
-import type { ClientRequest, GenerationDialect, GenerationFormat, Passage, StreamWriter } from "../format.ts";
+import {
+  type ClientRequest,
+  type GenerationDialect,
+  type GenerationFormat,
+  NO_ORG_KEY,
+  type OrgKey,
+  type OwnTools,
+  type Passage,
+  type StreamWriter,
+} from "../format.ts";
 import { carriedSpans } from "../json/opaque.ts";
 import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
 import type { NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
@@ -23,9 +34,12 @@ export const translated = <R extends ClientRequest>(
   format: GenerationFormat<R>,
   dialect: GenerationDialect,
 ): Passage<R> => ({
-  write(request, endpoint, billed = "platform") {
+  write(request, endpoint, billed = "platform", orgKey = NO_ORG_KEY) {
     const source = sourceOf(format, request);
-    const written = quotingNoMarks(() => dialect.writeRequest(neutralOf(format, request, source), endpoint));
+    const { written, ownTools } = quotingNoMarks(() => {
+      const told = toldOf(format, request, dialect, orgKey, source);
+      return { written: dialect.writeRequest(told.request, endpoint), ownTools: told.ownTools };
+    });
     const priced = withoutUnpriced(written, request, endpoint, dialect.name, billed);
     const options = optionsFor(request.svc, endpoint, dialect.name, billed, priced.kept);
     const { body, dropped } = fitted(priced, options, endpoint.provider, dialect.name);
@@ -37,21 +51,23 @@ export const translated = <R extends ClientRequest>(
         [...notReplaced(priced.kept, options), ...options.kept],
         [...priced.unpriced, ...options.unpriced],
       ),
+      ...(ownTools !== undefined && { ownTools }),
     };
   },
-  whole(body, request, identity) {
-    const reply = dialect.readReply(parseReply(body, dialect.carries));
+  whole(body, request, identity, own) {
+    const reply = ownReply(dialect.readReply(parseReply(body, dialect.carries)), own);
     return {
       facts: factsOf(reply),
       error: reply.error,
       write: (usage, svc) => Buffer.from(format.writeReply(reply, request, identity, usage, svc)),
     };
   },
-  stream(request, identity) {
+  stream(request, identity, own) {
     return new TranslatedStream(
       dialect.streamReader(identity.maxEventBytes),
       format.streamWriter(request, identity),
       identity.maxCaptureBytes,
+      own,
     );
   },
 });
@@ -76,8 +92,17 @@ export const sourceOf = <R extends ClientRequest>(
   { bytes, members, elided }: R,
 ): Source => new Source(bytes, elided, carriedSpans(bytes, members, carries));
 
+/** A request in neutral terms, as an upstream of the dialect accepts it. */
+export const toldOf = <R extends ClientRequest>(
+  format: GenerationFormat<R>,
+  request: R,
+  dialect: Pick<GenerationDialect, "name">,
+  orgKey: OrgKey,
+  source: Source,
+): Fitted => accepted(neutralOf(format, request, source), dialect.name, orgKey, source);
+
 /** A request in neutral terms. */
-export function neutralOf<R extends ClientRequest>(
+function neutralOf<R extends ClientRequest>(
   format: GenerationFormat<R>,
   request: R,
   source: Source,
@@ -108,13 +133,20 @@ function factsOf(reply: NeutralReply): ReplyFacts {
 class TranslatedStream extends CapturedStream {
   protected readonly reader: StreamReader;
   readonly #writer: StreamWriter;
+  readonly #own: OwnTools | undefined;
   /** Content has come. Before it, another endpoint can answer instead if the upstream fails (T14). */
   #begun = false;
 
-  constructor(reader: StreamReader, writer: StreamWriter, maxCaptureBytes: number) {
+  constructor(
+    reader: StreamReader,
+    writer: StreamWriter,
+    maxCaptureBytes: number,
+    own: OwnTools | undefined,
+  ) {
     super(maxCaptureBytes);
     this.reader = reader;
     this.#writer = writer;
+    this.#own = own;
   }
 
   get nextSequence(): number | undefined {
@@ -129,7 +161,8 @@ class TranslatedStream extends CapturedStream {
     return this.out + this.#writer.close(usage, svc);
   }
 
-  protected override take(event: StreamEvent): void {
+  protected override take(read: StreamEvent): void {
+    const event = this.#own === undefined ? read : ownEvent(read, this.#own);
     if (event.type !== "usage") this.#begun = true;
     this.capture.take(event);
     this.out += this.#writer.write(event);

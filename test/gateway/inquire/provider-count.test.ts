@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { countAnswer, countQuestion } from "../../../src/wire/count.ts";
+import { NO_ORG_KEY } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { closedPort, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
@@ -286,7 +287,7 @@ test("O21: an upstream that speaks responses is asked what it has a word for", (
   const body = { model: "v/m", messages, tools, generation: { max_tokens: 9, temperature: 1 } };
   const request = FORMATS.generate.read(Buffer.from(JSON.stringify(body)));
   const up = endpoint("e", { upstreamModel: "up", dialects: ["responses"] });
-  const parts = countQuestion(FORMATS.generate, "responses", request, up) ?? [];
+  const parts = countQuestion(FORMATS.generate, "responses", request, up, NO_ORG_KEY) ?? [];
   const asked = JSON.parse(Buffer.concat(parts).toString());
   expect(Object.keys(asked).sort()).toEqual(["input", "model", "tools"]);
   expect(asked).toMatchObject({ model: "up", tools: [{ type: "function", name: "f" }] });

@@ -2,7 +2,7 @@
 import { describe } from "vitest";
 import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { countable, countQuestion } from "../../../src/wire/count.ts";
-import type { ClientFormat, ClientRequest, FormatName } from "../../../src/wire/format.ts";
+import { type ClientFormat, type ClientRequest, type FormatName, NO_ORG_KEY } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { Source } from "../../../src/wire/neutral/source.ts";
 import {
@@ -51,7 +51,7 @@ function tell(format: ClientFormat, request: ClientRequest, to: Endpoint): void 
   const [dialect] = to.dialects;
   if (dialect !== undefined && format.task === "generate") {
     typed(CLIENTS_FAULT, format, () => {
-      const question = countQuestion(format, dialect, request, to);
+      const question = countQuestion(format, dialect, request, to, NO_ORG_KEY);
       if (question !== undefined && isJson(request.bytes)) objectIn(Buffer.concat(question));
     });
   }

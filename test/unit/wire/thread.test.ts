@@ -1,5 +1,6 @@
 /** What crosses from the thread of large bodies: its number is bounded, because each thing crosses by itself. */
 import { expect, test } from "vitest";
+import { NO_ORG_KEY } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { fromThread, writeInThread } from "../../../src/wire/thread.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
@@ -11,7 +12,7 @@ function told(content: readonly object[]) {
   const request = chat.read(Buffer.from(JSON.stringify({ model: "v/m", messages })));
   const to = endpoint("e", { dialects: ["messages"] });
   const outgoing = fromThread(
-    writeInThread({ format: "chat", dialect: "messages", request, endpoint: to, billed: "platform" }),
+    writeInThread({ format: "chat", dialect: "messages", request, endpoint: to, billed: "platform", orgKey: NO_ORG_KEY }),
   );
   return { ...outgoing, body: JSON.parse(Buffer.concat(outgoing.parts).toString()) };
 }

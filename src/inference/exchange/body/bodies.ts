@@ -5,10 +5,16 @@
 import type { Dialect, Endpoint } from "../../../base/endpoint.ts";
 import { type Countable, countable, countQuestion } from "../../../wire/count.ts";
 import type { Billed } from "../../../wire/extras/sift.ts";
-import type { ClientFormat, ClientRequest, Outgoing } from "../../../wire/format.ts";
+import type { ClientFormat, ClientRequest, OrgKey, Outgoing } from "../../../wire/format.ts";
 import { LARGE_BODY_BYTES } from "../../../wire/neutral/contract.ts";
 import type { Passable } from "../../../wire/passages.ts";
-import { fromThread, type ReadTask, type ThreadResult, type WriteTask } from "../../../wire/thread.ts";
+import {
+  fromThread,
+  type QuestionTask,
+  type ReadTask,
+  type ThreadResult,
+  type WriteTask,
+} from "../../../wire/thread.ts";
 import type { WorkerPool } from "../../../workers/pool.ts";
 import type { WorkerThread } from "../../../workers/thread.ts";
 import type { Encoding } from "../../../workers/tokenise.ts";
@@ -21,14 +27,13 @@ export interface Bodies {
   read(format: ClientFormat, body: Buffer): ClientRequest | Promise<ClientRequest>;
   /**
    * A splice that does not look at the body's bytes is written at once, whatever its size: it copies none.
-   * @param billed whose credential it will be sent with
    */
   write(
     format: ClientFormat,
     way: Passable,
     request: ClientRequest,
     endpoint: Endpoint,
-    billed: Billed,
+    sender: Sender,
   ): Outgoing | Promise<Outgoing>;
   /** The texts of a prompt that a tokenizer must count. */
   countable(format: ClientFormat, request: ClientRequest): Countable | Promise<Countable>;
@@ -38,11 +43,18 @@ export interface Bodies {
     dialect: Dialect,
     request: ClientRequest,
     endpoint: Endpoint,
+    orgId: string,
   ): Question | Promise<Question>;
   /** Tokens of texts in a public encoding, off the event loop. Rejects if too many counts wait. */
   countTexts(texts: Countable["texts"], encoding: Encoding): Promise<number>;
   /** Tokens of a prompt by the default encoding: an upper bound of its text. */
   countPrompt(format: ClientFormat, request: ClientRequest): Promise<number>;
+}
+
+export interface Sender {
+  readonly orgId: string;
+  /** Whose credential it will be sent with. */
+  readonly billed: Billed;
 }
 
 export type Question = readonly Uint8Array[] | undefined;
@@ -84,8 +96,13 @@ const dense = new WeakSet<Buffer>();
 const belongsInThread = (bytes: Buffer): boolean =>
   bytes.length > INLINE_BYTES && (isLarge(bytes) || dense.has(bytes));
 
+export interface OrgSecrets {
+  /** By it values that an upstream would refuse are replaced. The same in every process and after a restart. */
+  orgSecret(orgId: string): OrgKey;
+}
+
 /** @param thread runs the functions of `wire/thread.ts` */
-export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
+export function openBodies(thread: WorkerThread, pool: WorkerPool, { orgSecret }: OrgSecrets): Bodies {
   const inThread = async <T>(name: string, task: object): Promise<T> =>
     fromThread((await thread.run(name, task)) as ThreadResult<T>);
   const countTexts = async (texts: Countable["texts"], encoding: Encoding): Promise<number> => {
@@ -104,20 +121,23 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
         ...read,
       }));
     },
-    write(format, { passage, dialect, isSplice }, request, endpoint, billed) {
+    write(format, { passage, dialect, isSplice }, request, endpoint, { orgId, billed }) {
+      const orgKey = orgSecret(orgId);
       const isSought = request.extras.asks.length > 0 || passage.looksThrough?.(request) === true;
       if ((isSplice && !isSought) || !belongsInThread(request.bytes))
-        return passage.write(request, endpoint, billed);
-      const task: WriteTask = { format: format.key, dialect, request, endpoint, billed };
+        return passage.write(request, endpoint, billed, orgKey);
+      const task: WriteTask = { format: format.key, dialect, request, endpoint, billed, orgKey };
       return inThread<Outgoing>("writeInThread", task);
     },
     countable(format, request) {
       if (!belongsInThread(request.bytes)) return countable(format, request);
       return inThread<Countable>("countableInThread", { format: format.key, request });
     },
-    question(format, dialect, request, endpoint) {
-      if (!belongsInThread(request.bytes)) return countQuestion(format, dialect, request, endpoint);
-      return inThread<Question>("questionInThread", { format: format.key, dialect, request, endpoint });
+    question(format, dialect, request, endpoint, orgId) {
+      const orgKey = orgSecret(orgId);
+      if (!belongsInThread(request.bytes)) return countQuestion(format, dialect, request, endpoint, orgKey);
+      const task: QuestionTask = { format: format.key, dialect, request, endpoint, orgKey };
+      return inThread<Question>("questionInThread", task);
     },
     countTexts,
     countPrompt: (format, request) => countTexts(format.promptTexts(request), DEFAULT_ENCODING),

@@ -33,16 +33,14 @@ export function writeBodies(
   passable: Passable,
   endpoint: Endpoint,
 ): MaybePromise<Written> {
-  const { incoming } = call;
+  const { incoming, key } = call;
   const request = requestAt(call, endpoint);
-  const platform = bodies.write(incoming.format, passable, request, endpoint, "platform");
+  const { orgId } = key;
+  const write = (billed: Billed) =>
+    bodies.write(incoming.format, passable, request, endpoint, { orgId, billed });
+  const platform = write("platform");
   if (!mayDiffer(call, passable, endpoint)) return platform;
-  return after(platform, (one) =>
-    after(bodies.write(incoming.format, passable, request, endpoint, "org"), (other) => ({
-      platform: one,
-      org: other,
-    })),
-  );
+  return after(platform, (one) => after(write("org"), (other) => ({ platform: one, org: other })));
 }
 
 /** The bodies with their headers. */
@@ -98,11 +96,12 @@ function headersOf(
 }
 
 function letterOf(outgoing: Outgoing, { headers, unpriced, name }: Headers): Letter {
-  const { parts, dropped, droppedMore, extras = NOTHING_SENT } = outgoing;
-  if (unpriced.length === 0) return { parts, dropped, droppedMore, extras, headers };
+  const { parts, dropped, droppedMore, extras = NOTHING_SENT, ownTools } = outgoing;
+  if (unpriced.length === 0) return { parts, dropped, droppedMore, extras, ownTools, headers };
   return {
     parts,
     droppedMore,
+    ownTools,
     dropped: [...dropped, ...unpriced.map((feature) => `${name}: ${feature}`)],
     extras: { ...extras, unpriced: [...extras.unpriced, ...unpriced] },
     headers,

@@ -109,16 +109,18 @@ function routeTo(
 /** The count request's body, or the error if it cannot be written for this endpoint: for another one it may be possible. */
 async function questionFor(
   { bodies }: ProviderCountDeps,
-  { incoming, request }: ReadCall,
+  { incoming, request, key }: ReadCall,
   endpoint: Endpoint,
   { dialect, isSplice }: CountRoute,
 ): Promise<Question | WeirError> {
   const { format } = incoming;
+  const { orgId } = key;
   try {
-    if (!isSplice) return await bodies.question(format, dialect, request, endpoint);
+    if (!isSplice) return await bodies.question(format, dialect, request, endpoint, orgId);
     // A count costs nothing, so nothing is left out for want of a price.
     const passable = passageTo(format, endpoint);
-    return passable && (await bodies.write(format, passable, request, endpoint, "org")).parts;
+    const sender = { orgId, billed: "org" } as const;
+    return passable && (await bodies.write(format, passable, request, endpoint, sender)).parts;
   } catch (error) {
     if (error instanceof WeirError) return error;
     throw error;

@@ -10,7 +10,7 @@ import { FORMATS } from "../../../wire/formats.ts";
 import { passageTo } from "../../../wire/passages.ts";
 import { answerFailure } from "../../upstream/failure.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
-import type { Bodies } from "../body/bodies.ts";
+import type { Bodies, Sender } from "../body/bodies.ts";
 
 export interface KeyProbesDeps {
   readonly clock: Clock;
@@ -50,6 +50,9 @@ export function openKeyProbes(deps: KeyProbesDeps): { readonly counts: () => Rea
 const TIMEOUT_MS = 5_000;
 const WORD = "Hi";
 
+/** No org asks: what would have to be replaced is not in the question. */
+const NO_ORG: Sender = { orgId: "", billed: "platform" };
+
 /** By what the endpoint is asked to do. */
 const QUESTIONS = {
   generate: [FORMATS.chat, { messages: [{ role: "user", content: WORD }], max_tokens: 1 }],
@@ -71,7 +74,7 @@ async function probeKey(
   if (passable === undefined) return undefined;
   const body = Buffer.from(JSON.stringify({ model: endpoint.model, ...asked }));
   const request = await bodies.read(format, body);
-  const { parts } = await bodies.write(format, passable, request, endpoint, "platform");
+  const { parts } = await bodies.write(format, passable, request, endpoint, NO_ORG);
   const act = endpoint.task === "generate" ? "call" : endpoint.task;
   const question = { endpoint, key, dialect: passable.dialect, act, parts, headers: {} } as const;
   const answer = await upstreams.ask({ ...question, timeoutMs: TIMEOUT_MS }).catch(() => undefined);

@@ -39,6 +39,19 @@ test("the secret for cursors is not the master key", () => {
   expect(Buffer.from(secret).equals(bytes)).toBe(false);
 });
 
+test("an org's secret is the same in each process and after a restart, and no other org's", () => {
+  const masterKey = createSecretKey(randomBytes(32));
+  const [one, other, stranger] = [masterKey, masterKey, createSecretKey(randomBytes(32))].map((key, at) =>
+    openInstallation({ dataDir: folders[at % 2] ?? "", masterKey: key }),
+  );
+  const secret = one?.orgSecret("org_a");
+  expect(secret).toHaveLength(32);
+  expect(one?.orgSecret("org_a")).toBe(secret);
+  expect(other?.orgSecret("org_a")).toEqual(secret);
+  expect(one?.orgSecret("org_b")).not.toEqual(secret);
+  expect(stranger?.orgSecret("org_a")).not.toEqual(secret);
+});
+
 test("the same prices have the same version in each process, whenever it reads them, and other prices another", async () => {
   const priced = (input: number, endpointId = "ep_a_m_eu") => ({
     endpointId,
