@@ -19,7 +19,7 @@ import {
   thinkingText,
 } from "./reasoning.ts";
 import { readStop } from "./stop.ts";
-import { argumentsOf, callIdOf } from "./tool-call.ts";
+import { argumentsOf, callIdOf, isCustomCall } from "./tool-call.ts";
 
 /** The bound of arguments that come before the names of their calls. Nearly all servers send the name first. */
 const MAX_EARLY_BYTES = 1024 * 1024;
@@ -46,6 +46,8 @@ interface Call {
   /** Arguments that came before it began. */
   early: Fragment;
   seal: Seal | undefined;
+  /** It is called with a text, not with arguments. */
+  isCustom: boolean;
 }
 
 export class ChoiceReader {
@@ -207,7 +209,7 @@ export class ChoiceReader {
   }
 
   /** The call that a delta belongs to; undefined if there are too many calls. */
-  #callOf({ index, id, function: fn }: JsonObject): Call | undefined {
+  #callOf({ index, id, function: fn, custom }: JsonObject): Call | undefined {
     const calls = this.#calls;
     const named = typeof id === "string" && id !== "";
     if (typeof index !== "number") {
@@ -218,7 +220,7 @@ export class ChoiceReader {
     const call = calls[this.#places.get(index) ?? -1];
     // Some servers give every call the index 0: a new id with a name is a new call.
     const isOther = named && call !== undefined && call.id !== "" && call.id !== id;
-    if (call !== undefined && !(isOther && stringOf(objectOf(fn).name) !== "")) return call;
+    if (call !== undefined && !(isOther && stringOf(objectOf(fn ?? custom).name) !== "")) return call;
     const added = this.#newCall();
     if (added !== undefined) this.#places.set(index, calls.length - 1);
     return added;
@@ -226,18 +228,17 @@ export class ChoiceReader {
 
   #newCall(): Call | undefined {
     if (this.#calls.length === MAX_CALLS) return undefined;
-    const call: Call = { part: -1, id: "", name: "", early: "", seal: undefined };
+    const call: Call = { part: -1, id: "", name: "", early: "", seal: undefined, isCustom: false };
     this.#calls.push(call);
     return call;
   }
 
-  #call(
-    call: Call | undefined,
-    { id, function: fn, extra_content: extra }: JsonObject,
-    reply: unknown,
-  ): void {
+  #call(call: Call | undefined, delta: JsonObject, reply: unknown): void {
     if (call === undefined) return;
-    const { name, arguments: given } = objectOf(fn);
+    const { id, function: fn, extra_content: extra } = delta;
+    if (call.part < 0 && isCustomCall(delta)) call.isCustom = true;
+    const { name, arguments: args, input } = objectOf(call.isCustom ? delta.custom : fn);
+    const given = call.isCustom ? input : args;
     if (call.part < 0) {
       if (typeof id === "string" && id !== "") call.id = id;
       if (typeof name === "string" && name !== "") call.name = name;
@@ -268,7 +269,8 @@ export class ChoiceReader {
     const part = this.#parts++;
     call.part = part;
     if (call.id === "") call.id = callIdOf(reply, choice, this.#calls.indexOf(call));
-    this.#emit({ type: "begin", choice, part, kind: "tool_call", id: call.id, name: call.name });
+    const begin = { type: "begin", choice, part, kind: "tool_call", id: call.id, name: call.name } as const;
+    this.#emit(call.isCustom ? { ...begin, tool: "custom" } : begin);
     if (call.early !== "") this.#emit({ type: "delta", choice, part, text: call.early });
     call.early = "";
     call.seal ??= this.#callSeals.get(call.id);

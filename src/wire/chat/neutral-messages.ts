@@ -59,8 +59,8 @@ export function readMessages(reading: Reading, messages: readonly unknown[]): Ne
 class Conversation {
   readonly #reading: Reading;
   readonly #messages: NeutralMessage[] = [];
-  /** The tool's name by the id of its call. */
-  readonly #names = new Map<string, string>();
+  /** Calls by their id: results do not say whose they are. */
+  readonly #called = new Map<string, ToolCallPart>();
   /** The ids given to calls in `function_call`, by the function's name: that older form has no ids. */
   readonly #ids = new Map<string, string>();
   /** Parts of the last message while it takes further results. */
@@ -168,7 +168,7 @@ class Conversation {
       this.#ids.set(call.name, call.id);
       calls.push(call);
     }
-    for (const { id, name } of calls) this.#names.set(id, name);
+    for (const call of calls) this.#called.set(call.id, call);
     return calls;
   }
 
@@ -187,12 +187,12 @@ class Conversation {
   #named(fn: JsonObject, at: string, id: string, key: "arguments" | "input"): ToolCallPart {
     const { source } = this.#reading;
     const name = source.whole(stringAt(fn.name, `${at}/name`));
-    // A custom tool takes plain text. Other dialects take objects only, so the text becomes a member of one.
-    const text =
-      key === "input"
-        ? JSON.stringify(source.wholeValue({ input: fn.input }))
-        : givenArguments(source, fn.arguments);
-    if (objectIn(text) === undefined) throw wrong(`${at}/${key}`, "the JSON text of an object");
+    if (key === "input") {
+      const input = source.whole(stringAt(fn.input, `${at}/input`));
+      return { type: "tool_call", id, name, arguments: input, kind: "custom" };
+    }
+    const text = givenArguments(source, fn.arguments);
+    if (objectIn(text) === undefined) throw wrong(`${at}/arguments`, "the JSON text of an object");
     return { type: "tool_call", id, name, arguments: text };
   }
 
@@ -208,12 +208,14 @@ class Conversation {
       id = source.whole(stringAt(message.tool_call_id, `${at}/tool_call_id`));
     }
     const cache = readCache(this.#reading, message, at);
+    const call = this.#called.get(id);
     const part: ToolResultPart = {
       type: "tool_result",
       id,
-      name: this.#names.get(id) ?? given ?? "",
+      name: call?.name ?? given ?? "",
       parts: this.#content(message.content, at, isResultPart),
       isError: false,
+      ...(call?.kind && { kind: call.kind }),
       ...(cache && { cache }),
     };
     if (this.#results === undefined) {

@@ -18,7 +18,7 @@ import { defined } from "../neutral/options.ts";
 import type { JsonObject } from "../neutral/reader.ts";
 import { ANY_OBJECT } from "../neutral/tool-arguments.ts";
 import { dropOthers, type Reading } from "./neutral-reading.ts";
-import { readToolChoice } from "./neutral-tools.ts";
+import { readAllowedTools, readToolChoice } from "./neutral-tools.ts";
 
 /** Members that are read here and in the files beside, and those that concern no model. */
 export const KNOWN_OPTIONS: readonly string[] = [
@@ -58,6 +58,7 @@ export const KNOWN_OPTIONS: readonly string[] = [
 ];
 
 export function readOptions(reading: Reading, body: JsonObject): NeutralOptions {
+  const allowed = readAllowedTools(reading, body);
   return defined({
     maxTokens: maxTokens(body),
     temperature: field(body, "temperature", numberAt),
@@ -70,7 +71,8 @@ export function readOptions(reading: Reading, body: JsonObject): NeutralOptions 
     logitBias: field(body, "logit_bias", biases),
     logprobs: logprobs(reading, body),
     choices: field(body, "n", (value, at) => (value === 1 ? undefined : numberAt(value, at))),
-    toolChoice: readToolChoice(reading, body),
+    toolChoice: allowed?.mode ?? readToolChoice(reading, body),
+    allowedTools: allowed?.names,
     parallelTools: field(body, "parallel_tool_calls", booleanAt),
     format: outputFormat(reading, body),
     reasoning: reasoning(reading, body),

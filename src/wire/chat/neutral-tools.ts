@@ -1,20 +1,23 @@
 /** Tools of a chat-completions request and the choice among them, including the older `functions`. */
 
-import { listAt, objectAt, optional, schemaAt, stringAt } from "../neutral/fields.ts";
-import type { FieldValue, NeutralTool, ToolChoice } from "../neutral/neutral.ts";
-import { isObject, type JsonObject } from "../neutral/reader.ts";
+import { listAt, objectAt, optional, schemaAt, stringAt, wrong } from "../neutral/fields.ts";
+import type { FieldValue, Grammar, NeutralTool, ToolChoice } from "../neutral/neutral.ts";
+import { isObject, type JsonObject, objectOf } from "../neutral/reader.ts";
 import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
+import { parametersOfInput } from "../tool-kinds/input.ts";
 import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 
 const FUNCTION_KEYS = ["type", "name", "description", "parameters", "strict", ...CACHE_KEYS];
 
-/** Other kinds of tool, such as `custom`, have no equal in most dialects. */
 export function readTools(reading: Reading, body: JsonObject): NeutralTool[] {
   const tools: NeutralTool[] = [];
   for (const [index, value] of (optional(body.tools, "/tools", listAt) ?? []).entries()) {
     const at = `/tools/${index}`;
     const tool = objectAt(value, at);
-    if (!isFunction(tool)) {
+    if (tool.type === "custom") {
+      dropOthers(reading, tool, at, ["type", "custom", ...CACHE_KEYS]);
+      tools.push(readCustom(reading, objectAt(tool.custom, `${at}/custom`), `${at}/custom`));
+    } else if (!isFunction(tool)) {
       reading.dropped.push(at);
     } else if (tool.type == null && tool.function == null) {
       tools.push(readFunction(reading, tool, at, tool, at));
@@ -57,6 +60,31 @@ function readFunction(
   };
 }
 
+/** A tool that takes text in free form (OpenAI API reference, "Create chat completion", `tools`). */
+function readCustom(reading: Reading, custom: JsonObject, at: string): NeutralTool {
+  dropOthers(reading, custom, at, ["name", "description", "format"]);
+  const description = optional(custom.description, `${at}/description`, stringAt);
+  const format = optional(custom.format, `${at}/format`, objectAt);
+  const grammar =
+    format?.type === "grammar" ? grammarOf(reading, format.grammar, `${at}/format/grammar`) : undefined;
+  return {
+    name: reading.source.whole(stringAt(custom.name, `${at}/name`)),
+    kind: "custom",
+    parameters: parametersOfInput(grammar),
+    ...(description !== undefined && { description }),
+    ...(grammar !== undefined && { grammar }),
+  };
+}
+
+/** Whole, since it goes into the text of a schema. */
+function grammarOf({ source }: Reading, value: unknown, at: string): Grammar {
+  const { syntax, definition } = objectAt(value, at);
+  return {
+    syntax: stringAt(syntax, `${at}/syntax`),
+    definition: source.whole(stringAt(definition, `${at}/definition`)),
+  };
+}
+
 export function readToolChoice(reading: Reading, body: JsonObject): FieldValue<ToolChoice> | undefined {
   const key = body.tool_choice == null ? "function_call" : "tool_choice";
   const value = body[key];
@@ -66,9 +94,28 @@ export function readToolChoice(reading: Reading, body: JsonObject): FieldValue<T
   // Mistral's name of it.
   if (value === "any") return { value: "required", at };
   if (isObject(value)) {
-    const named = key === "function_call" ? value : isObject(value.function) ? value.function : {};
+    const named = key === "function_call" ? value : namedIn(value);
     if (typeof named.name === "string") return { value: { name: reading.source.whole(named.name) }, at };
   }
   reading.dropped.push(at);
   return undefined;
+}
+
+const namedIn = ({ function: fn, custom }: JsonObject): JsonObject => objectOf(isObject(fn) ? fn : custom);
+
+/** The tools that may be called, if not all of them, and how: `allowed_tools` of the choice. */
+export function readAllowedTools(
+  reading: Reading,
+  body: JsonObject,
+): { readonly mode: FieldValue<ToolChoice>; readonly names: FieldValue<readonly string[]> } | undefined {
+  const { type, allowed_tools: allowed } = objectOf(body.tool_choice);
+  if (type !== "allowed_tools") return undefined;
+  const at = "/tool_choice";
+  const { mode, tools } = objectAt(allowed, `${at}/allowed_tools`);
+  if (mode !== "auto" && mode !== "required") throw wrong(`${at}/allowed_tools/mode`, "auto or required");
+  const names = listAt(tools, `${at}/allowed_tools/tools`).flatMap((tool) => {
+    const { name } = namedIn(objectOf(tool));
+    return typeof name === "string" ? [reading.source.whole(name)] : [];
+  });
+  return { mode: { value: mode, at }, names: { value: names, at } };
 }

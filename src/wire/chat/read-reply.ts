@@ -9,7 +9,7 @@ import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitations } from "./citations.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
 import { readStop } from "./stop.ts";
-import { callIdOf, wholeArguments } from "./tool-call.ts";
+import { callIdOf, isCustomCall, wholeArguments } from "./tool-call.ts";
 import { readEventUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no chat completion. */
@@ -49,12 +49,15 @@ function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralCho
   let called = 0;
   for (const [at, value] of calls.entries()) {
     const call = objectOf(value);
-    const { name, arguments: given } = objectOf(call.function);
+    const isCustom = isCustomCall(call);
+    const { name, arguments: given, input } = objectOf(isCustom ? call.custom : call.function);
     if (typeof name !== "string" || name === "") continue;
     called++;
     const id = stringOf(call.id) || callIdOf(reply, index, at);
     const seal = readExtraSeal(call.extra_content) ?? callSeals.get(id);
-    replyParts.push({ type: "tool_call", id, name, arguments: wholeArguments(given), ...(seal && { seal }) });
+    const args = isCustom ? stringOf(input) : wholeArguments(given);
+    const kind = isCustom ? ({ kind: "custom" } as const) : undefined;
+    replyParts.push({ type: "tool_call", id, name, arguments: args, ...kind, ...(seal && { seal }) });
   }
   const logprobs = objectOf(choice.logprobs);
   const tokens = readLogprobs(logprobs.content) ?? readLogprobs(logprobs.refusal);

@@ -1,5 +1,6 @@
 /** Tool calls of an upstream, whole or streamed: arguments of any shape, and an id for each call. */
 import { carriedIn } from "../neutral/carried.ts";
+import { isObject, type JsonObject } from "../neutral/reader.ts";
 import { argumentsText, isNoArguments } from "../neutral/tool-arguments.ts";
 
 /** Arguments as JSON text: some servers send the object itself. "" where there are none. */
@@ -13,6 +14,10 @@ export const wholeArguments = (value: unknown): string => {
   const text = argumentsOf(value);
   return isNoArguments(text) ? "{}" : text;
 };
+
+/** A call of a custom tool. In a stream only its first piece says so. */
+export const isCustomCall = ({ type, custom, function: fn }: JsonObject): boolean =>
+  isObject(custom) && (type === "custom" || !isObject(fn));
 
 const ID_LENGTH = 48;
 

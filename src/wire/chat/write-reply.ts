@@ -65,12 +65,12 @@ function messageOf(parts: NeutralChoice["parts"], calls: readonly ToolCallPart[]
   };
 }
 
-const callOf = (call: ToolCallPart) => ({
-  id: call.id,
-  type: "function" as const,
-  function: { name: call.name, arguments: wholeArguments(call.arguments) },
-  ...extraContentOf(call.seal),
-});
+const callOf = (call: ToolCallPart) => ({ id: call.id, ...calledOf(call), ...extraContentOf(call.seal) });
+
+const calledOf = ({ kind, name, arguments: given }: ToolCallPart) =>
+  kind === "custom"
+    ? { type: "custom" as const, custom: { name, input: given } }
+    : { type: "function" as const, function: { name, arguments: wholeArguments(given) } };
 
 const tokenOf = ({
   token,

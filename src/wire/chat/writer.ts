@@ -136,17 +136,20 @@ export class ChatStreamWriter implements StreamWriter {
     }
     const number = choice.calls++;
     const call = `"tool_calls":[{"index":${number},`;
+    const isCustom = event.tool === "custom";
+    const [type, has] = isCustom ? ["custom", "input"] : ["function", "arguments"];
     choice.parts[event.part] = {
       kind: "tool_call",
-      open: `${choice.head}${call}"function":{"arguments":"`,
+      open: `${choice.head}${call}"${type}":{"${has}":"`,
       middle: undefined,
       close: `"}}]${this.#tail}`,
       number,
       isHidden: false,
-      hasText: false,
+      // A text may be empty; arguments may not.
+      hasText: isCustom,
     };
-    const named = `"id":"${fragmentOf(event.id)}","type":"function","function":{"name":"${fragmentOf(event.name)}"`;
-    this.#held = `${choice.head}${call}${named},"arguments":""}`;
+    const named = `"id":"${fragmentOf(event.id)}","type":"${type}","${type}":{"name":"${fragmentOf(event.name)}"`;
+    this.#held = `${choice.head}${call}${named},"${has}":""}`;
     this.#heldCall = event;
     return out;
   }

@@ -18,6 +18,7 @@ import type {
 } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
+import { foundTools } from "../tool-kinds/found.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
 
@@ -183,11 +184,14 @@ export class BlockReader {
     const parts: (TextPart | ImagePart | DocumentPart)[] = [];
     if (typeof content === "string") parts.push({ type: "text", text: content });
     else if (content != null && !Array.isArray(content)) throw wrong(`${at}/content`, CONTENT);
+    const found: string[] = [];
     for (const [index, value] of listOf(content).entries()) {
       const place = `${at}/content/${index}`;
       if (!isObject(value)) throw wrong(place, "a content block");
-      parts.push(...this.#plain(value, place));
+      if (value.type === "tool_reference") found.push(stringAt(value.tool_name, `${place}/tool_name`));
+      else parts.push(...this.#plain(value, place));
     }
+    if (found.length > 0) parts.push(foundTools(found.map((name) => this.#source.whole(name))));
     return {
       type: "tool_result",
       id,

@@ -56,6 +56,8 @@ export interface TextPart {
   readonly citations?: readonly Citation[];
   /** Google signs parts of every kind. */
   readonly seal?: Seal | undefined;
+  /** Names of the tools that the text says were found. */
+  readonly foundTools?: readonly string[];
 }
 
 export interface ImagePart {
@@ -83,12 +85,22 @@ export interface RecordingPart {
   readonly source: MediaSource;
 }
 
+/**
+ * How a client calls a tool that is no function. `custom`: with text in free form (OpenAI). `local_shell` and `tool_search`: in
+ * items of their own, which have arguments as a function has (OpenAI's responses).
+ */
+export type ToolKind = "custom" | "local_shell" | "tool_search";
+
 export interface ToolCallPart {
   readonly type: "tool_call";
   readonly id: string;
   readonly name: string;
-  /** JSON text of an object; `{}` where the model gave none. */
+  /** JSON text of an object; `{}` where the model gave none. The text itself where the kind is `custom`. */
   readonly arguments: string;
+  /** Absent: a function. */
+  readonly kind?: ToolKind | undefined;
+  /** In an answer: the client's group of tools that the name is in. */
+  readonly namespace?: string | undefined;
   readonly seal?: Seal | undefined;
   readonly cache?: CacheMark | undefined;
 }
@@ -99,6 +111,8 @@ export interface ToolResultPart {
   readonly id: string;
   /** The name of the tool, where the call is known. */
   readonly name: string;
+  /** That of the call. */
+  readonly kind?: ToolKind | undefined;
   readonly parts: readonly (TextPart | ImagePart | DocumentPart)[];
   readonly isError: boolean;
   readonly cache?: CacheMark | undefined;
@@ -134,11 +148,23 @@ export type Part =
 
 export interface NeutralTool {
   readonly name: string;
+  /** Absent: a function. The parameters of other kinds are those of the function that stands for it where there is no such kind. */
+  readonly kind?: ToolKind | undefined;
+  /** Of a custom tool: the grammar of its input. Absent: any text. */
+  readonly grammar?: Grammar | undefined;
+  /** How the client names it, where that is by a group of tools and a name within. Calls come back so. */
+  readonly within?: { readonly namespace: string; readonly name: string } | undefined;
   readonly description?: string;
   /** JSON schema of an object. */
   readonly parameters: JsonText;
   readonly strict?: boolean;
   readonly cache?: CacheMark | undefined;
+}
+
+/** The grammar of a custom tool's input: `lark` or `regex` (OpenAI). */
+export interface Grammar {
+  readonly syntax: string;
+  readonly definition: string;
 }
 
 /** The value of a request's field and the field's JSON pointer. */
@@ -191,6 +217,8 @@ export interface NeutralOptions {
   /** Number of answers asked for, if more than one. */
   readonly choices?: FieldValue<number>;
   readonly toolChoice?: FieldValue<ToolChoice>;
+  /** Names of the tools of which the model may call any, if not all. */
+  readonly allowedTools?: FieldValue<readonly string[]>;
   readonly parallelTools?: FieldValue<boolean>;
   readonly format?: FieldValue<OutputFormat>;
   readonly reasoning?: FieldValue<Reasoning>;
@@ -301,6 +329,10 @@ export type StreamEvent =
       readonly kind: "tool_call";
       readonly id: string;
       readonly name: string;
+      /** Absent: a function. The deltas of a custom call are its text, those of all others arguments. */
+      readonly tool?: ToolKind | undefined;
+      /** See {@link ToolCallPart}. */
+      readonly namespace?: string | undefined;
     }
   /** More of the part's text, or of a call's arguments. An empty one: nothing else may come for a while. */
   | {

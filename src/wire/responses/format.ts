@@ -11,6 +11,11 @@ import { ResponsesStreamWriter } from "./writer.ts";
 
 const CARRIES = opaquePaths([
   ["tools", "*", "parameters"],
+  ["tools", "*", "tools", "*", "parameters"],
+  ["input", "*", "tools", "*", "parameters"],
+  ["input", "*", "tools", "*", "tools", "*", "parameters"],
+  ["input", "*", "arguments"],
+  ["input", "*", "action"],
   ["text", "format", "schema"],
 ]);
 

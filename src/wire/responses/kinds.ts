@@ -40,6 +40,8 @@ export const ARGUMENT_DELTAS: readonly string[] = [
   "response.custom_tool_call_input.delta",
 ];
 
+export const isCustomCall = ({ type }: JsonObject): boolean => type === "custom_tool_call";
+
 /** Whether an item is a call of the client's tools. */
 export const isCall = ({ type }: JsonObject): boolean =>
   type === "function_call" || type === "custom_tool_call";

@@ -15,10 +15,13 @@ import type {
   Seal,
   TextPart,
   ToolCallPart,
+  ToolKind,
   ToolResultPart,
 } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
+import { foundTools } from "../tool-kinds/found.ts";
+import type { ToolReader } from "./neutral-tools.ts";
 import { type Sealed, unpackReasoning } from "./seals.ts";
 
 type ContentPart = TextPart | ImagePart | DocumentPart;
@@ -29,9 +32,17 @@ interface OpenMessage {
   readonly at: string;
 }
 
-/** @param dropped gets the pointers of what is left out. @throws WeirError 400 naming the field */
-export function readMessages(body: JsonObject, source: Source, dropped: string[]): NeutralMessage[] {
-  const messages = new InputReader(source, dropped);
+/**
+ * @param tools gets those that items of the input add
+ * @param dropped gets the pointers of what is left out. @throws WeirError 400 naming the field
+ */
+export function readMessages(
+  body: JsonObject,
+  source: Source,
+  tools: ToolReader,
+  dropped: string[],
+): NeutralMessage[] {
+  const messages = new InputReader(source, tools, dropped);
   const { instructions, input } = body;
   if (typeof instructions === "string") messages.addText("system", instructions, "/instructions");
   else if (instructions != null) throw wrong("/instructions", "a string");
@@ -42,14 +53,16 @@ export function readMessages(body: JsonObject, source: Source, dropped: string[]
 
 class InputReader {
   readonly #source: Source;
+  readonly #tools: ToolReader;
   readonly #dropped: string[];
   readonly #messages: OpenMessage[] = [];
   readonly #names = new Map<string, string>();
   /** Google's signature of the next call: it is in an item of its own before the call. */
   #callSeal: Seal | undefined;
 
-  constructor(source: Source, dropped: string[]) {
+  constructor(source: Source, tools: ToolReader, dropped: string[]) {
     this.#source = source;
+    this.#tools = tools;
     this.#dropped = dropped;
   }
 
@@ -60,10 +73,19 @@ class InputReader {
   take(item: JsonObject, at: string): void {
     const type = item.type ?? "message";
     if (typeof type !== "string") throw wrong(`${at}/type`, "a string");
-    if (type !== "function_call") this.#giveBack();
+    const call = Object.hasOwn(CALLS, type) ? CALLS[type] : undefined;
+    const result = Object.hasOwn(RESULTS, type) ? RESULTS[type] : undefined;
+    if (call === undefined) this.#giveBack();
+    if (item.execution === "server") {
+      // What the provider searched by itself is known to no other; the tools that it found are.
+      this.#tools.read(item.tools, `${at}/tools`);
+      this.#dropped.push(at);
+      return;
+    }
     if (type === "message") this.#message(item, at);
-    else if (type === "function_call") this.#call(item, at);
-    else if (type === "function_call_output") this.#result(item, at);
+    else if (call !== undefined) this.#call(item, at, call);
+    else if (result !== undefined) this.#result(item, at, result);
+    else if (type === "additional_tools") this.#tools.read(item.tools, `${at}/tools`);
     else if (type === "reasoning") this.#reasoning(item, at);
     else if (type === "item_reference") {
       // References to items that are kept here were replaced before.
@@ -144,34 +166,49 @@ class InputReader {
     }
   }
 
-  #call(item: JsonObject, at: string): void {
-    const { call_id: id, name, arguments: args } = item;
-    if (typeof id !== "string") throw missing(`${at}/call_id`);
-    if (typeof name !== "string") throw missing(`${at}/name`);
+  #call(item: JsonObject, at: string, { kind, has }: CallType): void {
+    const id = idOf(item, at, kind);
+    const given = isUnnamed(kind) ? kind : item.name;
+    if (typeof given !== "string") throw missing(`${at}/name`);
+    const name = this.#tools.nameOf(item.namespace, given);
     this.#names.set(id, name);
     const call: ToolCallPart = {
       type: "tool_call",
       id,
       name,
-      // They stay text: dialects with objects parse them.
-      arguments: typeof args === "string" && args !== "" ? this.#source.whole(args) : "{}",
+      arguments: this.#argumentsOf(item[has], kind),
+      ...(kind !== undefined && { kind }),
       ...(this.#callSeal !== undefined && { seal: this.#callSeal }),
     };
     this.#callSeal = undefined;
     this.#assistant(at).push(call);
   }
 
-  #result(item: JsonObject, at: string): void {
-    const { call_id: id, output } = item;
-    if (typeof id !== "string") throw missing(`${at}/call_id`);
+  /** They stay text: dialects with objects write it as it is. */
+  #argumentsOf(given: unknown, kind: ToolKind | undefined): string {
+    const carried = this.#source.json(given);
+    if (carried !== undefined) return carried.text;
+    const text = this.#source.whole(stringOf(given));
+    return text === "" && kind !== "custom" ? "{}" : text;
+  }
+
+  #result(item: JsonObject, at: string, { kind }: ResultType): void {
+    const id = idOf(item, at, kind);
     const result: ToolResultPart = {
       type: "tool_result",
       id,
       name: this.#names.get(id) ?? stringOf(item.name),
-      parts: this.#content(output, `${at}/output`),
+      parts: kind === "tool_search" ? [this.#found(item, at)] : this.#content(item.output, `${at}/output`),
       isError: false,
+      ...(kind !== undefined && { kind }),
     };
     this.#results(at).push(result);
+  }
+
+  /** The tools that a search found can be called from here on; the model is told which. */
+  #found(item: JsonObject, at: string): TextPart {
+    this.#tools.read(item.tools, `${at}/tools`);
+    return foundTools(this.#tools.namesOf(item.tools));
   }
 
   #reasoning(item: JsonObject, at: string): void {
@@ -214,6 +251,42 @@ class InputReader {
     this.#callSeal = undefined;
     this.#signLast(seal, this.#messages.at(-1)?.at ?? "/input");
   }
+}
+
+interface CallType {
+  readonly kind?: ToolKind;
+  /** The member that has what the tool is called with. */
+  readonly has: string;
+}
+
+/** Items that are calls of the client's tools. */
+const CALLS: Readonly<Record<string, CallType>> = {
+  function_call: { has: "arguments" },
+  custom_tool_call: { kind: "custom", has: "input" },
+  local_shell_call: { kind: "local_shell", has: "action" },
+  tool_search_call: { kind: "tool_search", has: "arguments" },
+};
+
+interface ResultType {
+  readonly kind?: ToolKind;
+}
+
+/** Items that are what those calls gave. */
+const RESULTS: Readonly<Record<string, ResultType>> = {
+  function_call_output: {},
+  custom_tool_call_output: { kind: "custom" },
+  local_shell_call_output: { kind: "local_shell" },
+  tool_search_output: { kind: "tool_search" },
+};
+
+/** A tool of this kind has no name of the client's: there is one. */
+const isUnnamed = (kind: ToolKind | undefined): boolean => kind === "local_shell" || kind === "tool_search";
+
+/** Outputs of the shell may have the call's id as their own (OpenAI API reference, "Local shell tool call output"). */
+function idOf({ call_id: callId, id }: JsonObject, at: string, kind: ToolKind | undefined): string {
+  if (typeof callId === "string") return callId;
+  if (kind === "local_shell" && typeof id === "string") return id;
+  throw missing(`${at}/call_id`);
 }
 
 /** A list of parts; empty if absent. */

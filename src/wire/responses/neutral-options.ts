@@ -2,22 +2,16 @@
  * Options of a responses request in neutral terms. What the contract has no place for is named by its pointer, never lost.
  */
 import { isEffort } from "../neutral/effort.ts";
-import type {
-  FieldValue,
-  NeutralOptions,
-  NeutralTool,
-  OutputFormat,
-  Reasoning,
-  ToolChoice,
-} from "../neutral/neutral.ts";
+import type { FieldValue, NeutralOptions, OutputFormat, Reasoning, ToolChoice } from "../neutral/neutral.ts";
 import { set, type Writable } from "../neutral/options.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import { wrong } from "./neutral-messages.ts";
+import type { ToolReader } from "./neutral-tools.ts";
 
 export function readOptions(
   body: JsonObject,
-  tools: readonly NeutralTool[],
+  reader: ToolReader,
   source: Source,
   dropped: string[],
 ): NeutralOptions {
@@ -29,7 +23,7 @@ export function readOptions(
   set(options, "serviceTier", stringAt(body, "service_tier"));
   readUser(body, options, dropped);
   readMetadata(body, options, dropped);
-  readToolOptions(body, tools, options, dropped);
+  readToolOptions(body, reader, options, dropped);
   readText(body, source, options, dropped);
   readReasoning(body, options, dropped);
   readLogprobs(body, options, dropped);
@@ -55,29 +49,55 @@ function readMetadata(body: JsonObject, options: Writable<NeutralOptions>, dropp
 
 function readToolOptions(
   body: JsonObject,
-  tools: readonly NeutralTool[],
+  reader: ToolReader,
   options: Writable<NeutralOptions>,
   dropped: string[],
 ): void {
   const { tool_choice: choice, parallel_tool_calls: parallel } = body;
-  if (choice != null) {
-    const value = choiceOf(choice, tools);
-    if (value === undefined) dropped.push("/tool_choice");
-    else options.toolChoice = { value, at: "/tool_choice" };
-  }
+  const { tools } = reader;
+  if (choice != null) readToolChoice(choice, reader, options, dropped);
   if (typeof parallel !== "boolean") return;
   // Providers refuse it without tools.
   if (tools.length === 0) dropped.push("/parallel_tool_calls");
   else options.parallelTools = { value: parallel, at: "/parallel_tool_calls" };
 }
 
+function readToolChoice(
+  choice: unknown,
+  reader: ToolReader,
+  options: Writable<NeutralOptions>,
+  dropped: string[],
+): void {
+  const at = "/tool_choice";
+  const { type, mode, tools: named } = objectOf(choice);
+  const isNarrowed = type === "allowed_tools" && (mode === "auto" || mode === "required");
+  const value = isNarrowed && reader.tools.length > 0 ? mode : choiceOf(choice, reader);
+  if (value === undefined) {
+    dropped.push(at);
+    return;
+  }
+  options.toolChoice = { value, at };
+  if (isNarrowed)
+    options.allowedTools = { value: listOf(named).flatMap((tool) => chosenOf(tool, reader) ?? []), at };
+}
+
 /** Undefined if it chooses a tool that is not sent. */
-function choiceOf(choice: unknown, tools: readonly NeutralTool[]): ToolChoice | undefined {
-  if (tools.length === 0) return undefined;
+function choiceOf(choice: unknown, reader: ToolReader): ToolChoice | undefined {
+  if (reader.tools.length === 0) return undefined;
   if (choice === "auto" || choice === "none" || choice === "required") return choice;
-  const { type, name } = objectOf(choice);
-  if (type !== "function" || typeof name !== "string") return undefined;
-  return { name };
+  const name = chosenOf(choice, reader);
+  return name === undefined ? undefined : { name };
+}
+
+/** Types of tools that are chosen by name. */
+const NAMED: readonly unknown[] = ["function", "custom"];
+/** Types of tools of which there is one, chosen by its type. */
+const UNNAMED: readonly unknown[] = ["local_shell", "tool_search"];
+
+function chosenOf(value: unknown, reader: ToolReader): string | undefined {
+  const { type, name, namespace } = objectOf(value);
+  if (UNNAMED.includes(type)) return reader.tools.find(({ kind }) => kind === type)?.name;
+  return NAMED.includes(type) && typeof name === "string" ? reader.nameOf(namespace, name) : undefined;
 }
 
 function readText(

@@ -8,7 +8,7 @@ import { objectOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import { readMessages } from "./neutral-messages.ts";
 import { readOptions } from "./neutral-options.ts";
-import { readTools } from "./neutral-tools.ts";
+import { ToolReader } from "./neutral-tools.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 /** Members that are read here, or that concern no model. All others are dropped. */
@@ -51,15 +51,12 @@ export function responsesNeutral({ facts }: ResponsesRequest, source: Source): N
   for (const [key, value] of Object.entries(body)) {
     if (!READ.has(key) && isSet(key, value)) dropped.push(`/${key}`);
   }
-  const messages = readMessages(body, source, dropped);
-  const tools = readTools(body.tools, source, dropped);
-  return {
-    stream: facts.stream,
-    messages,
-    tools,
-    options: readOptions(body, tools, source, dropped),
-    dropped,
-  };
+  const reader = new ToolReader(source, dropped);
+  reader.read(body.tools, "/tools");
+  const messages = readMessages(body, source, reader, dropped);
+  const { tools } = reader;
+  const options = readOptions(body, reader, source, dropped);
+  return { stream: facts.stream, messages, tools, options, dropped };
 }
 
 /** In this API null means absent, and a member with its default value changes nothing. */

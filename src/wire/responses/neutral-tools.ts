@@ -1,29 +1,133 @@
-/** Tools of a responses request in neutral terms. */
-import type { NeutralTool } from "../neutral/neutral.ts";
+/**
+ * Tools of a responses request in neutral terms: functions, tools with input in free form, those in named groups, the client's
+ * own shell and its search for tools. They stand in `tools`, and in items of the input by which a conversation gets more of them.
+ */
+
+import { JsonText } from "../json/json-text.ts";
+import type { Grammar, NeutralTool, ToolKind } from "../neutral/neutral.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
+import { parametersOfInput } from "../tool-kinds/input.ts";
 import { wrong } from "./neutral-messages.ts";
 
-export function readTools(value: unknown, source: Source, dropped: string[]): NeutralTool[] {
-  const tools: NeutralTool[] = [];
-  for (const [index, item] of listOf(value).entries()) {
-    const at = `/tools/${index}`;
-    const tool = objectOf(item);
-    // Hosted tools, namespaces of tools, and tools with input in free form.
-    if (tool.type !== "function" && (tool.type != null || typeof tool.name !== "string")) dropped.push(at);
-    else tools.push(functionTool(tool, source, at));
+/** Its arguments are the `action` of a `local_shell_call` (OpenAI API reference, "Local shell"). */
+const SHELL_PARAMETERS = JsonText.of({
+  type: "object",
+  properties: {
+    command: { type: "array", items: { type: "string" }, description: "The program and its arguments." },
+    working_directory: { type: "string" },
+    timeout_ms: { type: "integer" },
+    env: { type: "object", additionalProperties: { type: "string" } },
+  },
+  required: ["command"],
+});
+const SHELL = "Runs a command in a shell on the user's machine, and returns its output.";
+
+/** Reads tools wherever they stand. One that is offered again replaces the one of its name. */
+export class ToolReader {
+  readonly #source: Source;
+  readonly #dropped: string[];
+  readonly #tools = new Map<string, NeutralTool>();
+  /** Names of grouped tools by group and name. */
+  readonly #grouped = new Map<string, string>();
+
+  constructor(source: Source, dropped: string[]) {
+    this.#source = source;
+    this.#dropped = dropped;
   }
-  return tools;
+
+  get tools(): NeutralTool[] {
+    return [...this.#tools.values()];
+  }
+
+  /** @param at JSON pointer of the list */
+  read(tools: unknown, at: string): void {
+    for (const [index, tool] of listOf(tools).entries()) this.#tool(objectOf(tool), `${at}/${index}`, "");
+  }
+
+  /** The names of tools in a list, as the model knows them. */
+  namesOf(tools: unknown): string[] {
+    return listOf(tools).flatMap((tool) => {
+      const { type, name, tools: within } = objectOf(tool);
+      if (typeof name !== "string") return [];
+      if (type !== "namespace") return [name];
+      return listOf(within).flatMap((one) => {
+        const inner = objectOf(one).name;
+        return typeof inner === "string" ? [this.nameOf(name, inner)] : [];
+      });
+    });
+  }
+
+  /** The one name that stands for a group's and a tool's within, as every other dialect has one. */
+  nameOf(namespace: unknown, name: string): string {
+    if (typeof namespace !== "string" || namespace === "") return name;
+    const key = `${namespace}\0${name}`;
+    const known = this.#grouped.get(key);
+    if (known !== undefined) return known;
+    let joined = `${namespace}__${name}`;
+    while (this.#tools.has(joined)) joined += "_";
+    this.#grouped.set(key, joined);
+    return joined;
+  }
+
+  #tool(tool: JsonObject, at: string, namespace: string): void {
+    const { type } = tool;
+    if (type === "namespace" && namespace === "") this.#group(tool, at);
+    else if (type === "function" || (type == null && typeof tool.name === "string"))
+      this.#add(tool, at, namespace, this.#functionOf(tool));
+    else if (type === "custom") this.#add(tool, at, namespace, this.#customOf(tool));
+    else if (type === "local_shell") this.#own("local_shell", SHELL, SHELL_PARAMETERS);
+    else if (type === "tool_search" && tool.execution === "client") this.#search(tool);
+    // A search that the provider runs finds tools that are not offered yet; here all are offered.
+    else this.#dropped.push(at);
+  }
+
+  #group(group: JsonObject, at: string): void {
+    const { name, tools } = group;
+    if (typeof name !== "string") throw wrong(`${at}/name`, "a string");
+    for (const [index, tool] of listOf(tools).entries())
+      this.#tool(objectOf(tool), `${at}/tools/${index}`, name);
+  }
+
+  #add(tool: JsonObject, at: string, namespace: string, rest: Omit<NeutralTool, "name">): void {
+    const { name: given, description } = tool;
+    if (typeof given !== "string") throw wrong(`${at}/name`, "a string");
+    const name = this.nameOf(namespace, given);
+    this.#tools.set(name, {
+      name,
+      ...(typeof description === "string" && { description }),
+      ...rest,
+      ...(namespace !== "" && { within: { namespace, name: given } }),
+    });
+  }
+
+  #functionOf({ parameters, strict }: JsonObject): Omit<NeutralTool, "name"> {
+    return {
+      parameters: this.#source.json(parameters) ?? NO_PARAMETERS,
+      ...(typeof strict === "boolean" && { strict }),
+    };
+  }
+
+  #customOf({ format }: JsonObject): Omit<NeutralTool, "name"> {
+    const grammar = this.#grammarOf(objectOf(format));
+    return { kind: "custom", parameters: parametersOfInput(grammar), ...(grammar && { grammar }) };
+  }
+
+  /** Whole, since it goes into the text of a schema. */
+  #grammarOf({ type, syntax, definition }: JsonObject): Grammar | undefined {
+    if (type !== "grammar" || typeof syntax !== "string" || typeof definition !== "string") return undefined;
+    return { syntax, definition: this.#source.whole(definition) };
+  }
+
+  #search({ description, parameters }: JsonObject): void {
+    const schema = this.#source.json(parameters) ?? NO_PARAMETERS;
+    this.#own("tool_search", typeof description === "string" ? description : SEARCH, schema);
+  }
+
+  #own(kind: Exclude<ToolKind, "custom">, description: string, parameters: JsonText): void {
+    this.#tools.set(kind, { name: kind, kind, description, parameters });
+  }
 }
 
-function functionTool(tool: JsonObject, source: Source, at: string): NeutralTool {
-  if (typeof tool.name !== "string") throw wrong(`${at}/name`, "a string");
-  const { description, parameters, strict } = tool;
-  return {
-    name: tool.name,
-    parameters: source.json(parameters) ?? NO_PARAMETERS,
-    ...(typeof description === "string" && { description }),
-    ...(typeof strict === "boolean" && { strict }),
-  };
-}
+const SEARCH = "Finds further tools, which can be called from then on.";

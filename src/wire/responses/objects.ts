@@ -2,6 +2,7 @@
  * Items, contents and events of the responses format as this gateway writes them. Each is made as a typed value with its
  * growing string empty, written as JSON once, and filled in as text: the string's pieces are never decoded (`fragment.ts`).
  */
+import { memberOf, membersOf } from "../json/json.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import type { Fragment, Logprob } from "../neutral/neutral.ts";
 import type { UrlCitation } from "./citations.ts";
@@ -21,6 +22,7 @@ export interface MessageItem {
 }
 
 export type CallItem = ReturnType<typeof callItem>;
+export type CustomCallItem = ReturnType<typeof customCallItem>;
 export type ReasoningItem = ReturnType<typeof reasoningItem>;
 
 interface OfItem {
@@ -38,7 +40,10 @@ interface OfSummary extends OfItem {
 
 /** Members of events by type, without `type` and `sequence_number`. */
 export interface EventFields {
-  "response.output_item.added": { output_index: number; item: MessageItem | CallItem | ReasoningItem };
+  "response.output_item.added": {
+    output_index: number;
+    item: MessageItem | CallItem | CustomCallItem | ReasoningItem;
+  };
   "response.content_part.added": OfContent & { part: OutputText | Refusal | ReasoningText };
   "response.content_part.done": OfContent & { part: OutputText | Refusal | ReasoningText };
   "response.output_text.delta": OfContent & { delta: string; logprobs: TokenLogprob[] };
@@ -54,6 +59,8 @@ export interface EventFields {
   "response.reasoning_summary_text.done": OfSummary & { text: string };
   "response.function_call_arguments.delta": OfItem & { delta: string };
   "response.function_call_arguments.done": OfItem & { arguments: string };
+  "response.custom_tool_call_input.delta": OfItem & { delta: string };
+  "response.custom_tool_call_input.done": OfItem & { input: string };
 }
 
 interface ReasoningText {
@@ -103,14 +110,61 @@ export const outputText = (annotations: UrlCitation[], logprobs: TokenLogprob[])
 
 export const refusal = () => ({ type: "refusal" as const, refusal: "" });
 
-export const callItem = (id: string, status: ItemStatus, callId: string, name: string) => ({
+/** @param namespace the group of tools that the name is in; undefined for none */
+export const callItem = (
+  id: string,
+  status: ItemStatus,
+  callId: string,
+  name: string,
+  namespace?: string | undefined,
+) => ({
   id,
   type: "function_call" as const,
   status,
   arguments: "",
   call_id: callId,
   name,
+  ...(namespace !== undefined && { namespace }),
 });
+
+export const customCallItem = (
+  id: string,
+  status: ItemStatus,
+  callId: string,
+  name: string,
+  namespace?: string | undefined,
+) => ({
+  id,
+  type: "custom_tool_call" as const,
+  status,
+  input: "",
+  call_id: callId,
+  name,
+  ...(namespace !== undefined && { namespace }),
+});
+
+/** A call that has an item of its own, as JSON text. @param args JSON text of its arguments, latin1 */
+export function ownCallJson(
+  kind: "local_shell" | "tool_search",
+  id: string,
+  status: ItemStatus,
+  callId: string,
+  args: string,
+): string {
+  const head = latin1OfJson({ id, type: `${kind}_call`, status, call_id: callId }).slice(0, -1);
+  if (kind === "tool_search") return `${head},"execution":"client","arguments":${args}}`;
+  return `${head},"action":${actionOf(args)}}`;
+}
+
+/** The action of a shell's call; its type and its variables are required. */
+function actionOf(args: string): string {
+  const members = membersOf(args) ?? [];
+  const missing = (key: string, json: string) =>
+    memberOf(members, key) === undefined ? `"${key}":${json}` : "";
+  const added = [missing("type", '"exec"'), missing("command", "[]"), missing("env", "{}")].filter(Boolean);
+  if (added.length === 0) return args;
+  return `{${added.join(",")}${members.length === 0 ? "" : ","}${args.slice(args.indexOf("{") + 1)}`;
+}
 
 /** @param text the member that has the text; undefined if there is only a seal */
 export const reasoningItem = (
@@ -138,7 +192,14 @@ export const tokenLogprob = ({ token, logprob, bytes, top_logprobs: top }: Logpr
 });
 
 /** Prefixes of items' ids by type: clients and the API distinguish items by them. */
-const PREFIXES = { message: "msg", function_call: "fc", reasoning: "rs" } as const;
+const PREFIXES = {
+  message: "msg",
+  function_call: "fc",
+  custom: "ctc",
+  local_shell: "lsh",
+  tool_search: "tsc",
+  reasoning: "rs",
+} as const;
 
 /** Such as `rs_<request id>_<index in the output>`. */
 export const itemId = (type: keyof typeof PREFIXES, requestId: string, index: number): string =>

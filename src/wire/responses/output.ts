@@ -5,7 +5,7 @@
 
 import { Growing } from "../json/growing.ts";
 import { textOf } from "../neutral/fragment.ts";
-import type { Fragment, Seal } from "../neutral/neutral.ts";
+import type { Fragment, Seal, StreamEvent, ToolKind } from "../neutral/neutral.ts";
 import type { UrlCitation } from "./citations.ts";
 import type { OfContent, TokenLogprob } from "./objects.ts";
 
@@ -58,18 +58,24 @@ export interface OpenCall extends Growth {
   readonly kind: "tool_call";
   readonly callId: string;
   readonly name: string;
+  readonly tool: ToolKind | undefined;
+  readonly namespace: string | undefined;
   /** Its index in the output; undefined while it waits for the event after its first. */
-  place: { readonly id: string; readonly index: number; readonly frame: DeltaFrame } | undefined;
+  place: { readonly id: string; readonly index: number; readonly frame: DeltaFrame | undefined } | undefined;
   /** The first of its arguments, while it waits. */
   held: Fragment | undefined;
 }
 
+type BegunCall = Extract<StreamEvent, { kind: "tool_call" }>;
+
 export type OpenPart = OpenText | OpenReasoning | OpenCall;
 
-export const newCall = (callId: string, name: string): OpenCall => ({
+export const newCall = ({ id, name, tool, namespace }: BegunCall): OpenCall => ({
   kind: "tool_call",
-  callId,
+  callId: id,
   name,
+  tool,
+  namespace,
   text: new Growing(),
   seal: undefined,
   place: undefined,

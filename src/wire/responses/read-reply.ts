@@ -8,7 +8,7 @@ import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
-import { isCall } from "./kinds.ts";
+import { isCall, isCustomCall } from "./kinds.ts";
 import { sealOfItem } from "./seals.ts";
 import { readStop } from "./stop.ts";
 import { readResponsesUsage } from "./usage.ts";
@@ -43,13 +43,14 @@ function readItem(item: JsonObject, parts: ReplyPart[], logprobs: Logprob[]): vo
   if (item.type === "message") readMessage(item, parts, logprobs);
   else if (item.type === "reasoning") parts.push(...reasoningParts(item));
   else if (isCall(item)) {
-    const args = stringOf(item.type === "function_call" ? item.arguments : item.input);
-    parts.push({
-      type: "tool_call",
+    const call = {
+      type: "tool_call" as const,
       id: stringOf(item.call_id) || stringOf(item.id),
       name: stringOf(item.name),
-      arguments: args === "" ? "{}" : args,
-    });
+    };
+    const args = stringOf(item.arguments);
+    if (isCustomCall(item)) parts.push({ ...call, arguments: stringOf(item.input), kind: "custom" });
+    else parts.push({ ...call, arguments: args === "" ? "{}" : args });
   }
 }
 

@@ -13,6 +13,7 @@ import { readCitation } from "./citations.ts";
 import {
   ARGUMENT_DELTAS,
   ITEM_KINDS,
+  isCustomCall,
   itemKindOf,
   itemOf,
   kindOf,
@@ -136,7 +137,8 @@ export class ResponsesStreamReader extends ReportedStream {
     this.#hasCalls = true;
     const id = stringOf(item.call_id) || stringOf(item.id);
     const name = stringOf(item.name) || open.name;
-    this.emit({ type: "begin", choice: 0, part: call.part, kind: "tool_call", id, name });
+    const begin = { type: "begin", choice: 0, part: call.part, kind: "tool_call", id, name } as const;
+    this.emit(isCustomCall(item) ? { ...begin, tool: "custom" } : begin);
     if (open.early !== "") this.#piece(call, open.early);
     open.early = "";
     return call;

@@ -10,6 +10,7 @@ import type {
   Part,
   ReasoningPart,
   Seal,
+  ToolCallPart,
   ToolResultPart,
 } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
@@ -59,15 +60,28 @@ interface OutputMessage {
 
 type FunctionCall = Omit<CallItem, "id" | "status">;
 
+interface CustomCall {
+  type: "custom_tool_call";
+  call_id: string;
+  name: string;
+  input: string;
+}
+
 interface FunctionCallOutput {
-  type: "function_call_output";
+  type: "function_call_output" | "custom_tool_call_output";
   call_id: string;
   output: string | InputContent[];
 }
 
 type Reasoning = Required<Omit<ReasoningItem, "content">>;
 
-export type InputItem = InputMessage | OutputMessage | FunctionCall | FunctionCallOutput | Reasoning;
+export type InputItem =
+  | InputMessage
+  | OutputMessage
+  | FunctionCall
+  | CustomCall
+  | FunctionCallOutput
+  | Reasoning;
 
 /** @param options gets what has no place in an item */
 export function writeMessages(messages: readonly NeutralMessage[], options: OptionTaker): InputItem[] {
@@ -138,7 +152,8 @@ const nameOf = (source: MediaSource): string =>
 function resultItem(result: ToolResultPart, at: string, options: OptionTaker): FunctionCallOutput {
   // The API has no member for failed results: the text has to say so.
   if (result.isError) options.drop(at);
-  return { type: "function_call_output", call_id: result.id, output: outputOf(result, at, options) };
+  const type = result.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
+  return { type, call_id: result.id, output: outputOf(result, at, options) };
 }
 
 function outputOf({ parts }: ToolResultPart, at: string, options: OptionTaker): string | InputContent[] {
@@ -173,7 +188,7 @@ function turnItems({ parts, at }: NeutralMessage, items: InputItem[], options: O
     forget();
     if (part.type === "tool_call") {
       content = undefined;
-      items.push({ type: "function_call", call_id: part.id, name: part.name, arguments: part.arguments });
+      items.push(callItemOf(part));
       continue;
     }
     const written = saidOf(part);
@@ -194,6 +209,11 @@ function turnItems({ parts, at }: NeutralMessage, items: InputItem[], options: O
     options.drop(at);
   }
 }
+
+const callItemOf = ({ id, name, kind, arguments: given }: ToolCallPart): FunctionCall | CustomCall =>
+  kind === "custom"
+    ? { type: "custom_tool_call", call_id: id, name, input: given }
+    : { type: "function_call", call_id: id, name, arguments: given };
 
 /** @param usualId the required id if the seal does not contain the original one */
 function reasoningItem(usualId: string, parts: readonly ReasoningPart[], seal: Seal): Reasoning {

@@ -51,7 +51,10 @@ function partEvents(part: ReplyPart, index: number): StreamEvent[] {
 
 function beginOf(part: ReplyPart, index: number): StreamEvent {
   const place = { type: "begin" as const, choice: 0, part: index };
-  if (part.type === "tool_call") return { ...place, kind: "tool_call", id: part.id, name: part.name };
+  if (part.type === "tool_call") {
+    const { id, name, kind: tool, namespace } = part;
+    return { ...place, kind: "tool_call", id, name, tool, namespace };
+  }
   if (part.type !== "reasoning") return { ...place, kind: part.type };
   const { isSummary = false, isRedacted = false } = part;
   return { ...place, kind: "reasoning", isSummary, isRedacted };

@@ -29,8 +29,14 @@ export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoin
   body.metadata = options.take("metadata");
   body.service_tier = options.takeTier(TIERS);
   if (request.tools.length > 0) {
-    body.tools = request.tools.map(toolOf);
-    body.tool_choice = choiceOf(options.take("toolChoice"));
+    const { tools } = request;
+    const isCustom = (name: string) => tools.some((tool) => tool.name === name && tool.kind === "custom");
+    const named = (name: string) => ({
+      type: isCustom(name) ? ("custom" as const) : ("function" as const),
+      name,
+    });
+    body.tools = tools.map(toolOf);
+    body.tool_choice = choiceOf(options.take("toolChoice"), options.take("allowedTools"), named);
     body.parallel_tool_calls = options.take("parallelTools");
   }
   body.text = textOf(options);
@@ -46,8 +52,10 @@ export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoin
 
 const TIERS = sameWords("auto", "default", "flex", "scale", "priority", "fast", "ultrafast");
 
+const toolOf = (tool: NeutralTool) => (tool.kind === "custom" ? customOf(tool) : functionOf(tool));
+
 /** The default of `strict` is true in this format, and false in all others. */
-const toolOf = ({ name, description, parameters, strict }: NeutralTool) => ({
+const functionOf = ({ name, description, parameters, strict }: NeutralTool) => ({
   type: "function" as const,
   name,
   ...(description !== undefined && { description }),
@@ -55,10 +63,26 @@ const toolOf = ({ name, description, parameters, strict }: NeutralTool) => ({
   strict: strict ?? false,
 });
 
-export type FunctionToolBody = ReturnType<typeof toolOf>;
+export type FunctionToolBody = ReturnType<typeof functionOf>;
 
-const choiceOf = (choice: ToolChoice | undefined) =>
-  typeof choice === "object" ? { type: "function" as const, name: choice.name } : choice;
+const customOf = ({ name, description, grammar }: NeutralTool) => ({
+  type: "custom" as const,
+  name,
+  ...(description !== undefined && { description }),
+  ...(grammar !== undefined && { format: { type: "grammar" as const, ...grammar } }),
+});
+
+/** @param named a tool as the API names it */
+function choiceOf(
+  choice: ToolChoice | undefined,
+  allowed: readonly string[] | undefined,
+  named: (name: string) => object,
+) {
+  if (typeof choice === "object") return named(choice.name);
+  return allowed === undefined || choice === undefined
+    ? choice
+    : { type: "allowed_tools" as const, mode: choice, tools: allowed.map(named) };
+}
 
 function textOf(options: OptionTaker) {
   const format = options.take("format");

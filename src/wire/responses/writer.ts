@@ -7,13 +7,15 @@ import type { AnswerIdentity, StreamWriter } from "../format.ts";
 import { Growing } from "../json/growing.ts";
 import { utf8Of } from "../json/json.ts";
 import type { SvcReply } from "../neutral/contract.ts";
-import { latin1OfJson } from "../neutral/fragment.ts";
+import { latin1OfJson, textOf } from "../neutral/fragment.ts";
 import type { Citation, Fragment, Logprob, Seal, StopReason, StreamEvent } from "../neutral/neutral.ts";
+import { objectIn } from "../neutral/tool-arguments.ts";
 import { svcJson } from "../svc.ts";
 import { writeCitation } from "./citations.ts";
 import {
   around,
   callItem,
+  customCallItem,
   type EventFields,
   type EventType,
   eventRest,
@@ -21,6 +23,7 @@ import {
   itemId,
   messageJson,
   outputText,
+  ownCallJson,
   reasoningItem,
   refusal,
   tokenLogprob,
@@ -147,7 +150,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#end(event.part);
     if (this.#waiting !== undefined) this.#placeCall(this.#waiting);
     if (event.kind === "tool_call") {
-      this.#waiting = newCall(event.id, event.name);
+      this.#waiting = newCall(event);
       this.#parts[event.part] = this.#waiting;
     } else if (event.kind === "reasoning") {
       const { isSummary = false, isRedacted = false } = event;
@@ -213,11 +216,22 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (call.seal !== undefined) this.#sealItem(call.seal, false);
     call.seal = undefined;
     const index = this.#indexes++;
-    const id = itemId("function_call", this.#requestId, index);
-    const item = callItem(id, "in_progress", call.callId, call.name);
-    this.#event("response.output_item.added", { output_index: index, item });
+    const { tool = "function_call", callId, name, namespace } = call;
+    const id = itemId(tool, this.#requestId, index);
     const fields = { item_id: id, output_index: index, delta: "" };
-    call.place = { id, index, frame: frameOf("response.function_call_arguments.delta", fields) };
+    if (tool === "function_call") {
+      const item = callItem(id, "in_progress", callId, name, namespace);
+      this.#event("response.output_item.added", { output_index: index, item });
+      call.place = { id, index, frame: frameOf("response.function_call_arguments.delta", fields) };
+    } else if (tool === "custom") {
+      const item = customCallItem(id, "in_progress", callId, name, namespace);
+      this.#event("response.output_item.added", { output_index: index, item });
+      call.place = { id, index, frame: frameOf("response.custom_tool_call_input.delta", fields) };
+    } else {
+      const item = ownCallJson(tool, id, "in_progress", callId, "{}");
+      this.#raw("response.output_item.added", `"output_index":${index},"item":${item}}`);
+      call.place = { id, index, frame: undefined };
+    }
     if (call.held !== undefined) this.#grow(call.place.frame, call.held);
     call.held = undefined;
     return call.place;
@@ -233,7 +247,10 @@ export class ResponsesStreamWriter implements StreamWriter {
     else this.#deltaWithLogprobs(part, text, logprobs);
   }
 
-  #grow({ head, middle, tail }: DeltaFrame, text: Fragment): void {
+  /** A part without a frame has no deltas: its item has all of it at the end. */
+  #grow(frame: DeltaFrame | undefined, text: Fragment): void {
+    if (frame === undefined) return;
+    const { head, middle, tail } = frame;
     this.#out += head + this.#sequence++ + middle + text + tail;
   }
 
@@ -359,16 +376,31 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   #endCall(call: OpenCall): void {
     const { id, index, frame } = call.place ?? this.#placeCall(call);
+    const { tool, callId, name, namespace } = call;
     let text = call.text.text();
-    if (text === "") {
-      // Clients parse arguments: empty ones are written as an empty object.
-      text = "{}";
-      this.#grow(frame, text);
+    if (tool === "custom") {
+      this.#filled(
+        "response.custom_tool_call_input.done",
+        { item_id: id, output_index: index, input: "" },
+        "input",
+        text,
+      );
+      const item = latin1OfJson(customCallItem(id, "completed", callId, name, namespace));
+      this.#itemDone(index, filled(item, "input", text));
+    } else if (tool !== undefined) {
+      const args = objectIn(textOf(text))?.text ?? "{}";
+      this.#itemDone(index, ownCallJson(tool, id, "completed", callId, Buffer.from(args).toString("latin1")));
+    } else {
+      if (text === "") {
+        // Clients parse arguments: empty ones are written as an empty object.
+        text = "{}";
+        this.#grow(frame, text);
+      }
+      const fields = { item_id: id, output_index: index, arguments: "" };
+      this.#filled("response.function_call_arguments.done", fields, "arguments", text);
+      const item = latin1OfJson(callItem(id, "completed", callId, name, namespace));
+      this.#itemDone(index, filled(item, "arguments", text));
     }
-    const fields = { item_id: id, output_index: index, arguments: "" };
-    this.#filled("response.function_call_arguments.done", fields, "arguments", text);
-    const item = latin1OfJson(callItem(id, "completed", call.callId, call.name));
-    this.#itemDone(index, filled(item, "arguments", text));
     if (call.seal !== undefined) this.#sealItem(call.seal, true);
   }
 }
