@@ -11,10 +11,11 @@ import type { Elided, Member } from "./json/json.ts";
 import type { OpaquePaths } from "./json/opaque.ts";
 import type { Extras } from "./neutral/asked-extras.ts";
 import type { ReplyFacts, RequestFacts, SvcOptions, SvcReply, UpstreamError } from "./neutral/contract.ts";
-import type { NeutralReply, NeutralRequest, StreamEvent } from "./neutral/neutral.ts";
+import type { NeutralReply, NeutralRequest, StreamEvent, ToolKind } from "./neutral/neutral.ts";
 import type { StreamReader } from "./neutral/reader.ts";
 import type { Source } from "./neutral/source.ts";
 import { KEEP_ALIVE, sseData } from "./neutral/sse.ts";
+import type { KnownKinds } from "./tool-kinds/lowered.ts";
 
 /** Wire formats that model calls come in; also `dialect_in` of the records. */
 export type FormatName =
@@ -106,9 +107,12 @@ export type OrgKey = Uint8Array;
 /** The key where a request is written for no org: what is replaced there is compared with nothing. */
 export const NO_ORG_KEY: OrgKey = new Uint8Array(32);
 
-/** A tool as the client named it. */
+/** A tool as the client named it, and as it hears of its calls. */
 export interface OwnTool {
   readonly name: string;
+  readonly namespace?: string | undefined;
+  /** Absent: a function. */
+  readonly kind?: ToolKind | undefined;
 }
 
 /**
@@ -280,6 +284,8 @@ export interface Written {
 /** A dialect of generations, as translation needs it. */
 export interface GenerationDialect {
   readonly name: Dialect;
+  /** What it has beside functions. Absent: nothing. */
+  readonly toolKinds?: KnownKinds;
   /** @throws WeirError 400 */
   writeRequest(request: NeutralRequest, endpoint: Endpoint): Written;
   /** Where its answers have JSON that is only carried: `carriedIn` of neutral/carried.ts has its text. */

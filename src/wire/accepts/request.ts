@@ -4,8 +4,17 @@
  */
 import type { Dialect } from "../../base/endpoint.ts";
 import type { OrgKey, OwnTool, OwnTools } from "../format.ts";
-import type { NeutralMessage, NeutralRequest, Part, ToolChoice } from "../neutral/neutral.ts";
+import type {
+  FieldValue,
+  NeutralMessage,
+  NeutralRequest,
+  Part,
+  TextPart,
+  ToolChoice,
+  ToolResultPart,
+} from "../neutral/neutral.ts";
 import type { Source } from "../neutral/source.ts";
+import { foundTools } from "../tool-kinds/found.ts";
 import { acceptedBy, type NameBound } from "./bounds.ts";
 import { StandIns } from "./stand-ins.ts";
 
@@ -57,12 +66,16 @@ class Naming {
 
   fitted(): Fitted {
     const { tools, messages, options } = this.#request;
-    const { toolChoice } = options;
+    const { toolChoice, allowedTools } = options;
     const request = {
       ...this.#request,
       tools: tools.map((tool) => ({ ...tool, name: this.#told(tool.name) })),
       messages: messages.map((message) => this.#message(message)),
-      options: toolChoice === undefined ? options : { ...options, toolChoice: this.#choice(toolChoice) },
+      options: {
+        ...options,
+        ...(toolChoice !== undefined && { toolChoice: this.#choice(toolChoice) }),
+        ...(allowedTools !== undefined && { allowedTools: this.#allowed(allowedTools) }),
+      },
     };
     return { request, ownTools: this.#own };
   }
@@ -87,7 +100,17 @@ class Naming {
     }
     if (part.type !== "tool_result") return part;
     const name = part.name === "" ? (this.#called.get(part.id) ?? "") : this.#told(part.name);
-    return { ...part, name };
+    return { ...part, name, parts: part.parts.map((inner) => this.#found(inner)) };
+  }
+
+  /** A text that tells tools says the names that the model knows them by. */
+  #found<P extends ToolResultPart["parts"][number]>(part: P): P | TextPart {
+    if (part.type !== "text" || part.foundTools === undefined) return part;
+    return foundTools(part.foundTools.map((name) => this.#told(name)));
+  }
+
+  #allowed({ value, at }: FieldValue<readonly string[]>): FieldValue<readonly string[]> {
+    return { value: value.map((name) => this.#told(name)), at };
   }
 
   #choice<T extends { readonly value: ToolChoice }>(choice: T): T {

@@ -4,7 +4,6 @@
  */
 import { fail, WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
-import { ownEvent, ownReply } from "../accepts/own-tools.ts";
 import { accepted, type Fitted } from "../accepts/request.ts";
 import { sentOf } from "../extras/sent.ts";
 import { withoutUnpriced } from "../extras/translated.ts";
@@ -25,6 +24,8 @@ import type { StreamReader } from "../neutral/reader.ts";
 import { bytesOf, Source, unmarked } from "../neutral/source.ts";
 import { refuseCrowdedCalls } from "../neutral/tool-arguments.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
+import { FUNCTIONS_ONLY, lowered } from "../tool-kinds/lowered.ts";
+import { RaisedStream, raisedReply, withKinds } from "../tool-kinds/raised.ts";
 import { textBytesOf } from "./capture.ts";
 import { CapturedStream } from "./captured-stream.ts";
 import { notReplaced, optionsFor } from "./provider-options.ts";
@@ -55,7 +56,7 @@ export const translated = <R extends ClientRequest>(
     };
   },
   whole(body, request, identity, own) {
-    const reply = ownReply(dialect.readReply(parseReply(body, dialect.carries)), own);
+    const reply = raisedReply(dialect.readReply(parseReply(body, dialect.carries)), own);
     return {
       facts: factsOf(reply),
       error: reply.error,
@@ -96,10 +97,15 @@ export const sourceOf = <R extends ClientRequest>(
 export const toldOf = <R extends ClientRequest>(
   format: GenerationFormat<R>,
   request: R,
-  dialect: Pick<GenerationDialect, "name">,
+  { name, toolKinds }: Pick<GenerationDialect, "name" | "toolKinds">,
   orgKey: OrgKey,
   source: Source,
-): Fitted => accepted(neutralOf(format, request, source), dialect.name, orgKey, source);
+): Fitted => {
+  const neutral = lowered(neutralOf(format, request, source), toolKinds ?? FUNCTIONS_ONLY, source);
+  const told = accepted(neutral, name, orgKey, source);
+  const ownTools = withKinds(told.ownTools, neutral.tools, told.request.tools);
+  return ownTools === told.ownTools ? told : { ...told, ownTools };
+};
 
 /** A request in neutral terms. */
 function neutralOf<R extends ClientRequest>(
@@ -133,7 +139,8 @@ function factsOf(reply: NeutralReply): ReplyFacts {
 class TranslatedStream extends CapturedStream {
   protected readonly reader: StreamReader;
   readonly #writer: StreamWriter;
-  readonly #own: OwnTools | undefined;
+  /** Undefined while every event is told as it was read. */
+  #raised: RaisedStream | undefined;
   /** Content has come. Before it, another endpoint can answer instead if the upstream fails (T14). */
   #begun = false;
 
@@ -146,7 +153,7 @@ class TranslatedStream extends CapturedStream {
     super(maxCaptureBytes);
     this.reader = reader;
     this.#writer = writer;
-    this.#own = own;
+    this.#raised = own && new RaisedStream(own);
   }
 
   get nextSequence(): number | undefined {
@@ -161,8 +168,13 @@ class TranslatedStream extends CapturedStream {
     return this.out + this.#writer.close(usage, svc);
   }
 
-  protected override take(read: StreamEvent): void {
-    const event = this.#own === undefined ? read : ownEvent(read, this.#own);
+  protected override take(event: StreamEvent): void {
+    if (isOfCustom(event)) this.#raised ??= new RaisedStream();
+    if (this.#raised === undefined) this.#told(event);
+    else this.#raised.take(event, (raised) => this.#told(raised));
+  }
+
+  #told(event: StreamEvent): void {
     if (event.type !== "usage") this.#begun = true;
     this.capture.take(event);
     this.out += this.#writer.write(event);
@@ -172,3 +184,6 @@ class TranslatedStream extends CapturedStream {
     return this.#begun ? super.flush() : "";
   }
 }
+
+const isOfCustom = (event: StreamEvent): boolean =>
+  event.type === "begin" && event.kind === "tool_call" && event.tool === "custom";

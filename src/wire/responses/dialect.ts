@@ -7,6 +7,7 @@ import { writeResponsesRequest } from "./write-request.ts";
 
 export const responsesDialect: GenerationDialect = {
   name: "responses",
+  toolKinds: { custom: true, allowedTools: true },
   carries: NO_PATHS,
   writeRequest: writeResponsesRequest,
   readReply: readResponsesReply,

@@ -6,6 +6,7 @@ import type { OwnTool, OwnTools } from "../format.ts";
 import type {
   NeutralChoice,
   NeutralReply,
+  NeutralTool,
   ReplyPart,
   StreamEvent,
   ToolCallPart,
@@ -14,6 +15,29 @@ import { partKey } from "../neutral/part-key.ts";
 import { argumentsOfInput, inputOf, Unwrapping, Wrapping } from "./input.ts";
 
 const NO_TOOLS: OwnTools = new Map();
+
+/**
+ * The tools that the client named in its own way: those told under another name, and those of another kind or within a group.
+ * @param tools as the client named them @param told the same, as the upstream is told
+ */
+export function withKinds(
+  renamed: OwnTools | undefined,
+  tools: readonly NeutralTool[],
+  told: readonly NeutralTool[],
+): OwnTools | undefined {
+  if (!tools.some(({ kind, within }) => kind !== undefined || within !== undefined)) return renamed;
+  const own = new Map(renamed);
+  for (const [index, { name: given, kind, within }] of tools.entries()) {
+    const { name = given } = told[index] ?? {};
+    if (kind === undefined && within === undefined) continue;
+    own.set(name, {
+      name: within?.name ?? own.get(name)?.name ?? given,
+      ...(kind !== undefined && { kind }),
+      ...(within !== undefined && { namespace: within.namespace }),
+    });
+  }
+  return own;
+}
 
 /** @param own undefined where every tool was told as the client named it */
 export function raisedReply(reply: NeutralReply, own: OwnTools = NO_TOOLS): NeutralReply {
