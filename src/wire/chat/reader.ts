@@ -53,11 +53,11 @@ export class ChatStreamReader extends SseStreamReader {
     return this.#uses.total;
   }
 
-  /** Every choice has its finish reason, with or without `[DONE]`. */
   protected override get carries(): OpaquePaths {
     return CARRIES;
   }
 
+  /** Every choice has its finish reason, with or without `[DONE]`. */
   get complete(): boolean {
     return this.done || this.#finished;
   }

@@ -150,7 +150,7 @@ export interface NeutralTool {
   readonly name: string;
   /** Absent: a function. The parameters of other kinds are those of the function that stands for it where there is no such kind. */
   readonly kind?: ToolKind | undefined;
-  /** Of a custom tool: the grammar of its input. Absent: any text. */
+  /** The grammar of a custom tool's input. Absent: any text. */
   readonly grammar?: Grammar | undefined;
   /** How the client names it, where that is by a group of tools and a name within. Calls come back so. */
   readonly within?: { readonly namespace: string; readonly name: string } | undefined;

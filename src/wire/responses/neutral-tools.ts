@@ -4,12 +4,12 @@
  */
 
 import { JsonText } from "../json/json-text.ts";
+import { wrong } from "../neutral/fields.ts";
 import type { Grammar, NeutralTool, ToolKind } from "../neutral/neutral.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
 import { parametersOfInput } from "../tool-kinds/input.ts";
-import { wrong } from "./neutral-messages.ts";
 
 /** Its arguments are the `action` of a `local_shell_call` (OpenAI API reference, "Local shell"). */
 const SHELL_PARAMETERS = JsonText.of({

@@ -2,12 +2,10 @@
  * Items, contents and events of the responses format as this gateway writes them. Each is made as a typed value with its
  * growing string empty, written as JSON once, and filled in as text: the string's pieces are never decoded (`fragment.ts`).
  */
-import { memberOf, membersOf } from "../json/json.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
-import type { Fragment, Logprob } from "../neutral/neutral.ts";
+import type { Logprob } from "../neutral/neutral.ts";
+import type { CallItem, CustomCallItem, ItemStatus } from "./calls.ts";
 import type { UrlCitation } from "./citations.ts";
-
-export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
 export type TokenLogprob = ReturnType<typeof tokenLogprob>;
 export type OutputText = ReturnType<typeof outputText>;
@@ -21,8 +19,6 @@ export interface MessageItem {
   content: (OutputText | Refusal)[];
 }
 
-export type CallItem = ReturnType<typeof callItem>;
-export type CustomCallItem = ReturnType<typeof customCallItem>;
 export type ReasoningItem = ReturnType<typeof reasoningItem>;
 
 interface OfItem {
@@ -79,15 +75,7 @@ export type EventType = keyof EventFields;
 export const eventRest = <T extends EventType>(_: T, fields: EventFields[T]): string =>
   latin1OfJson(fields).slice(1);
 
-/** Inserts a text into the first empty string of this name in the JSON of a typed value. */
-export function filled(json: string, name: string, text: Fragment): string {
-  if (text === "") return json;
-  const hole = `"${name}":""`;
-  const at = json.indexOf(hole) + hole.length - 1;
-  return json.slice(0, at) + text + json.slice(at);
-}
-
-/** The JSON before and after that text. */
+/** The JSON before and after the first empty string of this name. */
 export function around(json: string, name: string): readonly [head: string, tail: string] {
   const hole = `"${name}":""`;
   const at = json.indexOf(hole) + hole.length - 1;
@@ -109,62 +97,6 @@ export const outputText = (annotations: UrlCitation[], logprobs: TokenLogprob[])
 });
 
 export const refusal = () => ({ type: "refusal" as const, refusal: "" });
-
-/** @param namespace the group of tools that the name is in; undefined for none */
-export const callItem = (
-  id: string,
-  status: ItemStatus,
-  callId: string,
-  name: string,
-  namespace?: string | undefined,
-) => ({
-  id,
-  type: "function_call" as const,
-  status,
-  arguments: "",
-  call_id: callId,
-  name,
-  ...(namespace !== undefined && { namespace }),
-});
-
-export const customCallItem = (
-  id: string,
-  status: ItemStatus,
-  callId: string,
-  name: string,
-  namespace?: string | undefined,
-) => ({
-  id,
-  type: "custom_tool_call" as const,
-  status,
-  input: "",
-  call_id: callId,
-  name,
-  ...(namespace !== undefined && { namespace }),
-});
-
-/** A call that has an item of its own, as JSON text. @param args JSON text of its arguments, latin1 */
-export function ownCallJson(
-  kind: "local_shell" | "tool_search",
-  id: string,
-  status: ItemStatus,
-  callId: string,
-  args: string,
-): string {
-  const head = latin1OfJson({ id, type: `${kind}_call`, status, call_id: callId }).slice(0, -1);
-  if (kind === "tool_search") return `${head},"execution":"client","arguments":${args}}`;
-  return `${head},"action":${actionOf(args)}}`;
-}
-
-/** The action of a shell's call; its type and its variables are required. */
-function actionOf(args: string): string {
-  const members = membersOf(args) ?? [];
-  const missing = (key: string, json: string) =>
-    memberOf(members, key) === undefined ? `"${key}":${json}` : "";
-  const added = [missing("type", '"exec"'), missing("command", "[]"), missing("env", "{}")].filter(Boolean);
-  if (added.length === 0) return args;
-  return `{${added.join(",")}${members.length === 0 ? "" : ","}${args.slice(args.indexOf("{") + 1)}`;
-}
 
 /** @param text the member that has the text; undefined if there is only a seal */
 export const reasoningItem = (

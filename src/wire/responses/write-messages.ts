@@ -14,7 +14,8 @@ import type {
   ToolResultPart,
 } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
-import type { CallItem, ReasoningItem, Refusal } from "./objects.ts";
+import type { CallItem } from "./calls.ts";
+import type { ReasoningItem, Refusal } from "./objects.ts";
 import { itemOfSeal } from "./seals.ts";
 
 interface InputText {

@@ -7,23 +7,19 @@ import type { AnswerIdentity, StreamWriter } from "../format.ts";
 import { Growing } from "../json/growing.ts";
 import { utf8Of } from "../json/json.ts";
 import type { SvcReply } from "../neutral/contract.ts";
-import { latin1OfJson, textOf } from "../neutral/fragment.ts";
+import { latin1OfJson } from "../neutral/fragment.ts";
 import type { Citation, Fragment, Logprob, Seal, StopReason, StreamEvent } from "../neutral/neutral.ts";
-import { objectIn } from "../neutral/tool-arguments.ts";
 import { svcJson } from "../svc.ts";
+import { callJson, filled } from "./calls.ts";
 import { writeCitation } from "./citations.ts";
 import {
   around,
-  callItem,
-  customCallItem,
   type EventFields,
   type EventType,
   eventRest,
-  filled,
   itemId,
   messageJson,
   outputText,
-  ownCallJson,
   reasoningItem,
   refusal,
   tokenLogprob,
@@ -216,22 +212,15 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (call.seal !== undefined) this.#sealItem(call.seal, false);
     call.seal = undefined;
     const index = this.#indexes++;
-    const { tool = "function_call", callId, name, namespace } = call;
+    const { tool = "function_call" } = call;
     const id = itemId(tool, this.#requestId, index);
+    this.#raw(
+      "response.output_item.added",
+      `"output_index":${index},"item":${callJson(call, id, "in_progress", "")}}`,
+    );
     const fields = { item_id: id, output_index: index, delta: "" };
-    if (tool === "function_call") {
-      const item = callItem(id, "in_progress", callId, name, namespace);
-      this.#event("response.output_item.added", { output_index: index, item });
-      call.place = { id, index, frame: frameOf("response.function_call_arguments.delta", fields) };
-    } else if (tool === "custom") {
-      const item = customCallItem(id, "in_progress", callId, name, namespace);
-      this.#event("response.output_item.added", { output_index: index, item });
-      call.place = { id, index, frame: frameOf("response.custom_tool_call_input.delta", fields) };
-    } else {
-      const item = ownCallJson(tool, id, "in_progress", callId, "{}");
-      this.#raw("response.output_item.added", `"output_index":${index},"item":${item}}`);
-      call.place = { id, index, frame: undefined };
-    }
+    const deltas = tool === "function_call" || tool === "custom" ? CALL_DELTAS[tool] : undefined;
+    call.place = { id, index, frame: deltas && frameOf(deltas, fields) };
     if (call.held !== undefined) this.#grow(call.place.frame, call.held);
     call.held = undefined;
     return call.place;
@@ -376,34 +365,28 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   #endCall(call: OpenCall): void {
     const { id, index, frame } = call.place ?? this.#placeCall(call);
-    const { tool, callId, name, namespace } = call;
+    const { tool } = call;
     let text = call.text.text();
-    if (tool === "custom") {
-      this.#filled(
-        "response.custom_tool_call_input.done",
-        { item_id: id, output_index: index, input: "" },
-        "input",
-        text,
-      );
-      const item = latin1OfJson(customCallItem(id, "completed", callId, name, namespace));
-      this.#itemDone(index, filled(item, "input", text));
-    } else if (tool !== undefined) {
-      const args = objectIn(textOf(text))?.text ?? "{}";
-      this.#itemDone(index, ownCallJson(tool, id, "completed", callId, Buffer.from(args).toString("latin1")));
-    } else {
-      if (text === "") {
-        // Clients parse arguments: empty ones are written as an empty object.
-        text = "{}";
-        this.#grow(frame, text);
-      }
-      const fields = { item_id: id, output_index: index, arguments: "" };
-      this.#filled("response.function_call_arguments.done", fields, "arguments", text);
-      const item = latin1OfJson(callItem(id, "completed", callId, name, namespace));
-      this.#itemDone(index, filled(item, "arguments", text));
+    if (tool === undefined && text === "") {
+      // Clients parse arguments: empty ones are written as an empty object.
+      text = "{}";
+      this.#grow(frame, text);
     }
+    const place = { item_id: id, output_index: index };
+    if (tool === undefined)
+      this.#filled("response.function_call_arguments.done", { ...place, arguments: "" }, "arguments", text);
+    else if (tool === "custom")
+      this.#filled("response.custom_tool_call_input.done", { ...place, input: "" }, "input", text);
+    this.#itemDone(index, callJson(call, id, "completed", text));
     if (call.seal !== undefined) this.#sealItem(call.seal, true);
   }
 }
+
+/** The events that have the deltas of calls. Items of other kinds are told at their end. */
+const CALL_DELTAS = {
+  function_call: "response.function_call_arguments.delta",
+  custom: "response.custom_tool_call_input.delta",
+} as const;
 
 function frameOf<T extends EventType>(type: T, fields: EventFields[T]): DeltaFrame {
   const [middle, tail] = around(eventRest(type, fields), "delta");

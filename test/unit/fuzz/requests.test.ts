@@ -2,7 +2,12 @@
 import { describe } from "vitest";
 import type { Endpoint } from "../../../src/base/endpoint.ts";
 import { countable, countQuestion } from "../../../src/wire/count.ts";
-import { type ClientFormat, type ClientRequest, type FormatName, NO_ORG_KEY } from "../../../src/wire/format.ts";
+import {
+  type ClientFormat,
+  type ClientRequest,
+  type FormatName,
+  NO_ORG_KEY,
+} from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { Source } from "../../../src/wire/neutral/source.ts";
 import {

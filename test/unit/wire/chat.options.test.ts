@@ -1,6 +1,7 @@
 /** What steers a chat request in neutral terms: options, tools, and everything that has no place and is named. */
 import { describe, expect, test } from "vitest";
 import type { NeutralOptions } from "../../../src/wire/neutral/neutral.ts";
+import { withValues } from "../../support/wire/carried.ts";
 import type { Json } from "../../support/wire/fixtures.ts";
 import { neutral, PNG, refusedAt } from "./chat.fixtures.ts";
 
@@ -88,7 +89,7 @@ describe("options", () => {
   });
 
   test("output formats", () => {
-    const format = (response_format: Json) => optionsOf({ response_format }).format?.value;
+    const format = (response_format: Json) => withValues(optionsOf({ response_format }).format?.value);
     const schema = { type: "object", properties: {} };
     expect(format({ type: "json_object" })).toEqual({ type: "json" });
     expect(format({ type: "json_schema", json_schema: { name: "n", schema, strict: true } })).toEqual({
@@ -124,7 +125,7 @@ describe("options", () => {
       ],
       functions: [{ name: "g" }],
     });
-    expect(tools).toEqual([
+    expect(withValues(tools)).toEqual([
       { name: "f", description: "d", parameters, strict: true },
       { name: "g", parameters: { type: "object", properties: {} } },
     ]);
@@ -132,7 +133,7 @@ describe("options", () => {
     const choice = (body: Json) => optionsOf(body).toolChoice?.value;
     expect(choice({ tool_choice: "any" })).toBe("required");
     expect(choice({ function_call: { name: "g" } })).toEqual({ name: "g" });
-    expect(droppedBy({ tool_choice: { type: "allowed_tools" } })).toEqual(["/tool_choice"]);
+    expect(droppedBy({ tool_choice: { type: "hosted" } })).toEqual(["/tool_choice"]);
   });
 
   test("T53: whatever has no place is named", () => {

@@ -9,6 +9,7 @@ import type {
   Part,
   Reasoning,
 } from "../../../src/wire/neutral/neutral.ts";
+import { carried, parsedBody } from "../../support/wire/carried.ts";
 import { endpointOf, hello, message, requestOf, said } from "./gemini.fixtures.ts";
 
 const CLAUDE = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -16,11 +17,11 @@ const NOVA = "amazon.nova-pro-v1:0";
 
 const written = (request: NeutralRequest, model = CLAUDE) => {
   const { body, dropped } = converseDialect.writeRequest(request, endpointOf(model));
-  return { body: body as ConverseRequestBody, dropped };
+  return { body: parsedBody(body as ConverseRequestBody), dropped };
 };
 
 describe("options", () => {
-  const tools = [{ name: "f", description: "", parameters: { type: "object" }, strict: true }];
+  const tools = [{ name: "f", description: "", parameters: carried({ type: "object" }), strict: true }];
 
   test("all that the provider knows are carried in its words, and none is added", () => {
     const options: NeutralOptions = {
@@ -105,7 +106,12 @@ describe("options", () => {
 
   test("a schema of the output goes as JSON text", () => {
     const schema = { type: "object", properties: { a: { type: "string" } } };
-    const format = said({ type: "json_schema", name: "n", description: "d", schema } as const);
+    const format = said({
+      type: "json_schema",
+      name: "n",
+      description: "d",
+      schema: carried(schema),
+    } as const);
     expect(written(requestOf([hello], { format })).body.outputConfig).toEqual({
       textFormat: {
         type: "json_schema",

@@ -4,6 +4,7 @@ import type { ConverseRequestBody } from "../../../src/wire/converse/body.ts";
 import { converseDialect } from "../../../src/wire/converse/dialect.ts";
 import type { NeutralMessage, NeutralRequest, Part } from "../../../src/wire/neutral/neutral.ts";
 import { Source } from "../../../src/wire/neutral/source.ts";
+import { carried, parsedBody } from "../../support/wire/carried.ts";
 import { latin1Of } from "../../support/wire/converse.fixtures.ts";
 import { assembled, eventsOf } from "./assembled.ts";
 import { endpointOf, hello, message, requestOf } from "./gemini.fixtures.ts";
@@ -13,7 +14,7 @@ const NOVA = "amazon.nova-pro-v1:0";
 
 const written = (request: NeutralRequest, model = CLAUDE, cache = true) => {
   const { body, dropped } = converseDialect.writeRequest(request, endpointOf(model, cache));
-  return { body: body as ConverseRequestBody, dropped };
+  return { body: parsedBody(body as ConverseRequestBody), dropped };
 };
 const messages = (given: readonly NeutralMessage[], model = CLAUDE) =>
   written(requestOf(given), model).body.messages;
@@ -154,7 +155,7 @@ describe("a conversation", () => {
         }),
       ],
       {},
-      { tools: [{ name: "f", parameters: {}, cache }] },
+      { tools: [{ name: "f", parameters: carried({}), cache }] },
     );
     const { body, dropped } = written(request);
     const kinds = (content: readonly object[] = []) => content.map((block) => Object.keys(block)[0]);
@@ -239,7 +240,7 @@ describe("a tool loop", () => {
     ]);
   });
 
-  test.each(["[1]", "{", "null"])("arguments %j are refused", (args) => {
+  test.each(["[1]", "{", "7"])("arguments %j are refused", (args) => {
     const turn = message("assistant", "/messages/1", {
       type: "tool_call",
       id: "c",

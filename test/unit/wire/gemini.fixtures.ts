@@ -50,14 +50,14 @@ export const ANSWERS: Readonly<Record<string, NeutralReply>> = {
       type: "tool_call",
       id: `call_${RESPONSE_ID}_0_0`,
       name: "get_weather",
-      arguments: '{"city":"Köln","days":2}',
+      arguments: '{"city": "Köln", "days": 2}',
       seal: { by: "google", data: "EvwBCvkBAXLI2nyW+/a==" },
     },
     {
       type: "tool_call",
       id: `call_${RESPONSE_ID}_0_1`,
       name: "get_weather",
-      arguments: '{"city":"Bonn","days":2}',
+      arguments: '{"city": "Bonn", "days": 2}',
     },
   ),
   "signed-text": one(

@@ -7,6 +7,7 @@ import { spliceMessagesRequest } from "../../../src/wire/messages/splice.ts";
 import { writeMessagesRequest } from "../../../src/wire/messages/write-request.ts";
 import { Source } from "../../../src/wire/neutral/source.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
+import { parsedBody } from "../../support/wire/carried.ts";
 import { neutralOf, refusal } from "./messages.fixtures.ts";
 
 const HELLO = { model: "v/m", max_tokens: 100, messages: [{ role: "user", content: "Grüße" }] };
@@ -209,7 +210,7 @@ const CONVERSATION = {
 describe("neutral and back", () => {
   test("T47, T50: what a messages client says, a messages upstream is told", () => {
     const { body, dropped } = writeMessagesRequest(neutralOf(CONVERSATION), endpoint("claude-sonnet-4-5"));
-    expect(body).toEqual({ ...CONVERSATION, model: "claude-sonnet-4-5" });
+    expect(parsedBody(body)).toEqual({ ...CONVERSATION, model: "claude-sonnet-4-5" });
     expect(dropped).toEqual([]);
   });
 
@@ -232,7 +233,7 @@ describe("neutral and back", () => {
     const request = readMessagesRequest(bytes(conversation));
     const source = new Source(request.bytes, request.elided);
     const { body } = writeMessagesRequest(messagesNeutral(request, source), endpoint("up"));
-    const out = source.piecesOf(JSON.stringify(body));
+    const out = source.piecesOf(body);
     const text = out
       .map((piece) =>
         typeof piece === "string" ? piece : request.bytes.toString("utf8", piece.start, piece.end),
@@ -251,7 +252,7 @@ describe("neutral and back", () => {
           role: "user",
           content: [
             { type: "container_upload", file_id: "f" },
-            { type: "tool_result", tool_use_id: "x", content: [{ type: "tool_reference", tool_name: "t" }] },
+            { type: "tool_result", tool_use_id: "x", content: [{ type: "browser_state" }] },
             { type: "image", source: PNG, transformations: {} },
           ],
         },

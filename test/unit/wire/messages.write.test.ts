@@ -7,6 +7,7 @@ import type { toolOf } from "../../../src/wire/messages/write-options.ts";
 import { writeMessagesRequest } from "../../../src/wire/messages/write-request.ts";
 import type { NeutralMessage, NeutralOptions, NeutralRequest } from "../../../src/wire/neutral/neutral.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
+import { carried, parsedBody, type Said } from "../../support/wire/carried.ts";
 import { refusal } from "./messages.fixtures.ts";
 
 const says = (text: string, role: NeutralMessage["role"] = "user", at = "/messages/0"): NeutralMessage => ({
@@ -23,14 +24,14 @@ const neutral = (options: NeutralOptions, given: Partial<NeutralRequest> = {}): 
   options,
 });
 const said = <T>(value: T, at = "/x") => ({ value, at });
-const TOOL = { name: "f", parameters: { properties: {} } };
+const TOOL = { name: "f", parameters: carried({ properties: {} }) };
 const OLD = endpoint("claude-sonnet-4-5-20250929", { maxOutput: 64_000 });
 const NEW = endpoint("claude-opus-4-7", { maxOutput: 64_000 });
 
 describe("writing for an endpoint", () => {
   const write = (options: NeutralOptions, given: Partial<NeutralRequest> = {}, to = OLD) => {
     const { body, dropped } = writeMessagesRequest(neutral(options, given), to);
-    return { body: body as unknown as Record<string, unknown>, dropped };
+    return { body: parsedBody(body as unknown as Record<string, unknown>), dropped };
   };
 
   test("system messages are hoisted, neighbours merged, results first; a lost place is told", () => {
@@ -130,7 +131,7 @@ describe("writing for an endpoint", () => {
       type: "json_schema" as const,
       name: "n",
       description: "d",
-      schema: { type: "object" },
+      schema: carried({ type: "object" }),
     });
     const { body } = write({ format });
     expect(body.output_config).toEqual({
@@ -270,12 +271,12 @@ describe("writing for an endpoint", () => {
     type Block = NonNullable<ReturnType<typeof blockOf>>;
     type Content = Exclude<MessageCreateParams["messages"][number]["content"], string>[number];
     // The media type of an image is the client's word.
-    expectTypeOf<Exclude<Block, { type: "image" | "document" | "tool_result" }>>().toExtend<Content>();
+    expectTypeOf<Said<Exclude<Block, { type: "image" | "document" | "tool_result" }>>>().toExtend<Content>();
     expectTypeOf<Block["type"]>().toExtend<Content["type"]>();
-    expectTypeOf<ReturnType<typeof toolOf>>().toExtend<Tool>();
+    expectTypeOf<Said<ReturnType<typeof toolOf>>>().toExtend<Tool>();
     // Sampling is no part of the newest version's types; upstreams are asked for the one before.
     type Body = ReturnType<typeof writeMessagesRequest>["body"];
     type Elsewhere = "messages" | "temperature" | "top_p" | "top_k";
-    expectTypeOf<Omit<Body, Elsewhere>>().toExtend<Omit<MessageCreateParams, "messages">>();
+    expectTypeOf<Said<Omit<Body, Elsewhere>>>().toExtend<Omit<MessageCreateParams, "messages">>();
   });
 });

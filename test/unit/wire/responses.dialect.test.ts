@@ -8,6 +8,7 @@ import type {
 } from "../../../src/wire/neutral/neutral.ts";
 import { responsesDialect } from "../../../src/wire/responses/dialect.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
+import { carried, parsedBody } from "../../support/wire/carried.ts";
 import type { Json } from "../../support/wire/fixtures.ts";
 import { UPSTREAM } from "./responses.fixtures.ts";
 
@@ -27,7 +28,7 @@ const HI = says("user", { type: "text", text: "Hi" });
 
 function told(neutral: NeutralRequest, to = UPSTREAM): { body: Json; dropped: readonly string[] } {
   const { body, dropped } = responsesDialect.writeRequest(neutral, to);
-  return { body: JSON.parse(JSON.stringify(body)) as Json, dropped };
+  return { body: parsedBody(body) as Json, dropped };
 }
 
 describe("input", () => {
@@ -187,7 +188,7 @@ describe("options", () => {
           choices: said(2, "/n"),
           toolChoice: said("required", "/c"),
           parallelTools: said(false, "/pt"),
-          format: said({ type: "json_schema", schema: { a: 1 } }, "/fmt"),
+          format: said({ type: "json_schema", schema: carried({ a: 1 }) }, "/fmt"),
           verbosity: said("low", "/v"),
           reasoning: said({ effort: "high", show: true }, "/r"),
           user: said("u", "/u"),
@@ -195,7 +196,11 @@ describe("options", () => {
           serviceTier: said("standard_only", "/s"),
           metadata: said({ a: "b" }, "/md"),
         },
-        { stream: true, tools: [{ name: "f", parameters: { type: "object" } }], dropped: ["/before"] },
+        {
+          stream: true,
+          tools: [{ name: "f", parameters: carried({ type: "object" }) }],
+          dropped: ["/before"],
+        },
       ),
     );
     const { input: _, ...rest } = body;

@@ -58,7 +58,7 @@ export const neutralOf = (body: Json): NeutralRequest => {
 /** A body as translation writes it: marks replaced by the client's bytes. */
 export function sent(request: ResponsesRequest, body: unknown): Json {
   const source = new Source(request.bytes, request.elided);
-  const pieces = source.piecesOf(JSON.stringify(body));
+  const pieces = source.piecesOf(body);
   return JSON.parse(Buffer.concat(joined(request.bytes, pieces)).toString()) as Json;
 }
 

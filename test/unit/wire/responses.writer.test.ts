@@ -16,9 +16,9 @@ import type {
   ReplyPart,
   StreamEvent,
 } from "../../../src/wire/neutral/neutral.ts";
+import type { CallItem, CustomCallItem } from "../../../src/wire/responses/calls.ts";
 import { outputItems } from "../../../src/wire/responses/items.ts";
 import type {
-  CallItem,
   EventFields,
   EventType,
   MessageItem,
@@ -30,6 +30,7 @@ import type { writeResponsesUsage } from "../../../src/wire/responses/usage.ts";
 import type { InputItem } from "../../../src/wire/responses/write-messages.ts";
 import { writeResponsesReply } from "../../../src/wire/responses/write-reply.ts";
 import type { FunctionToolBody } from "../../../src/wire/responses/write-request.ts";
+import type { Said } from "../../support/wire/carried.ts";
 import { type Json, SVC, usage } from "../../support/wire/fixtures.ts";
 import { eventsOf } from "./assembled.ts";
 import {
@@ -47,13 +48,13 @@ import {
 test("what is written are the SDK's types", () => {
   type Written = { [T in EventType]: EventFields[T] & { type: T; sequence_number: number } }[EventType];
   expectTypeOf<Written>().toExtend<ResponseStreamEvent>();
-  expectTypeOf<MessageItem | CallItem | ReasoningItem>().toExtend<ResponseOutputItem>();
-  expectTypeOf<MessageItem | CallItem | ReasoningItem>().toExtend<ResponseInputItem>();
+  expectTypeOf<MessageItem | CallItem | CustomCallItem | ReasoningItem>().toExtend<ResponseOutputItem>();
+  expectTypeOf<MessageItem | CallItem | CustomCallItem | ReasoningItem>().toExtend<ResponseInputItem>();
   expectTypeOf<ResponseHead & ResponseState>().toExtend<
     Pick<Response, keyof (ResponseHead & ResponseState) & keyof Response>
   >();
   expectTypeOf<ReturnType<typeof writeResponsesUsage>>().toExtend<ResponseUsage>();
-  expectTypeOf<FunctionToolBody>().toExtend<NonNullable<ResponseCreateParamsBase["tools"]>[number]>();
+  expectTypeOf<Said<FunctionToolBody>>().toExtend<NonNullable<ResponseCreateParamsBase["tools"]>[number]>();
   // What the SDK wants of messages sent back is the id of their first delivery, which the API does without.
   type Sent = Exclude<InputItem, { role: "assistant" }>;
   expectTypeOf<Sent>().toExtend<ResponseInputItem>();

@@ -12,7 +12,14 @@ function told(content: readonly object[]) {
   const request = chat.read(Buffer.from(JSON.stringify({ model: "v/m", messages })));
   const to = endpoint("e", { dialects: ["messages"] });
   const outgoing = fromThread(
-    writeInThread({ format: "chat", dialect: "messages", request, endpoint: to, billed: "platform", orgKey: NO_ORG_KEY }),
+    writeInThread({
+      format: "chat",
+      dialect: "messages",
+      request,
+      endpoint: to,
+      billed: "platform",
+      orgKey: NO_ORG_KEY,
+    }),
   );
   return { ...outgoing, body: JSON.parse(Buffer.concat(outgoing.parts).toString()) };
 }

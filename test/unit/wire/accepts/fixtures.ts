@@ -293,17 +293,34 @@ const SVC = {
   warnings: [],
 } as const;
 
-/** What the client gets of an upstream's answer: a whole one, and a stream. */
+/** An upstream's answer: a whole one, and the same as a stream, latin1. */
+export interface Answer {
+  readonly whole: Buffer;
+  readonly stream: string;
+}
+
+/** What the client gets of an upstream's call of a tool. */
 export function given(way: Way, dialect: UpDialect, name: string, id: string | undefined, requestId = "R") {
+  const { whole, stream } = ANSWERS[dialect];
+  return answered(
+    way,
+    { whole: Buffer.from(JSON.stringify(whole(name, id))), stream: stream(name, id) },
+    requestId,
+  );
+}
+
+/** What the client gets of an upstream's answer. */
+export function answered(way: Way, answer: Answer, requestId = "R") {
   const identity = { ...IDENTITY, requestId };
   const { request, passage, outgoing } = way;
   const own: OwnTools | undefined = outgoing.ownTools;
-  const { whole, stream } = ANSWERS[dialect];
-  const answer = passage.whole(Buffer.from(JSON.stringify(whole(name, id))), request, identity, own);
   const events = passage.stream(request, identity, own);
-  const begun = events.push(stream(name, id)) + events.end();
+  const begun = events.push(answer.stream) + events.end();
   return {
-    whole: answer.write(USAGE as never, SVC as never).toString(),
+    whole: passage
+      .whole(answer.whole, request, identity, own)
+      .write(USAGE as never, SVC as never)
+      .toString(),
     stream: Buffer.from(begun + events.close(USAGE as never, SVC as never), "latin1").toString(),
   };
 }

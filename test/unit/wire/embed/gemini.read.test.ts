@@ -34,6 +34,12 @@ const both = (a: unknown, b: unknown) => ({
   topCandidates: [...listOf(objectOf(a).topCandidates), ...listOf(objectOf(b).topCandidates)],
 });
 
+/** A copy in which the JSON of arguments has no white space. */
+const compacted = (answer: unknown): unknown =>
+  JSON.parse(JSON.stringify(answer), (key, value: unknown) =>
+    key === "arguments" ? JSON.stringify(JSON.parse(String(value))) : value,
+  );
+
 describe("a stream", () => {
   test("every fixture is told what it amounts to", () => {
     expect([...NAMES].sort()).toEqual(Object.keys(ANSWERS).sort());
@@ -44,7 +50,8 @@ describe("a stream", () => {
     const answer = assembled(eventsOf(stream, [latin1Of(name)]));
     expect(answer).toEqual(ANSWERS[name]);
     const { report, ...whole } = geminiDialect.readReply(wholeOf(name));
-    expect(whole).toEqual(ANSWERS[name]);
+    // It is put together from the values of the stream, so its arguments have no white space.
+    expect(compacted(whole)).toEqual(compacted(ANSWERS[name]));
     expect(stream.report).toEqual(report);
     expect([stream.complete, stream.error, stream.malformed]).toEqual([true, undefined, 0]);
   });

@@ -9,6 +9,7 @@ import type {
   Part,
   Reasoning,
 } from "../../../../src/wire/neutral/neutral.ts";
+import { carried, parsedBody } from "../../../support/wire/carried.ts";
 import { assembled, eventsOf } from "../assembled.ts";
 import { endpointOf, hello, latin1Of, message, requestOf, said } from "../gemini.fixtures.ts";
 
@@ -17,7 +18,7 @@ const OLD = "gemini-2.5-flash";
 
 const written = (request: NeutralRequest, model = OLD) => {
   const { body, dropped } = geminiDialect.writeRequest(request, endpointOf(model));
-  return { body: body as GeminiRequestBody, dropped };
+  return { body: parsedBody(body as GeminiRequestBody), dropped };
 };
 const contents = (messages: readonly NeutralMessage[], model = OLD) =>
   written(requestOf(messages), model).body.contents;
@@ -219,15 +220,15 @@ describe("a tool loop", () => {
     ]);
   });
 
-  test.each(["[1]", "{", "null", '"x"'])("arguments %j are refused", (args) => {
+  test.each(["[1]", "{", "7", '"x"'])("arguments %j are refused", (args) => {
     const turn = [hello, message("assistant", "/messages/1", call("c", "f", args))];
     expect(() => contents(turn)).toThrow(
       expect.objectContaining({ kind: "invalid_value", param: "/messages/1" }),
     );
   });
 
-  test("arguments that are not there are none", () => {
-    expect(contents([message("assistant", "/m", call("c", "f", ""))])[0]?.parts).toEqual([
+  test.each(["", " \n", "null"])("arguments %j are none", (args) => {
+    expect(contents([message("assistant", "/m", call("c", "f", args))])[0]?.parts).toEqual([
       { functionCall: { id: "c", name: "f", args: {} } },
     ]);
   });
@@ -297,8 +298,8 @@ describe("options", () => {
       additionalProperties: false,
     };
     const tools = [
-      { name: "f", description: "does", parameters, strict: true },
-      { name: "g", parameters },
+      { name: "f", description: "does", parameters: carried(parameters), strict: true },
+      { name: "g", parameters: carried(parameters) },
     ];
     const { body, dropped } = written(requestOf([hello], { toolChoice: said({ name: "f" }) }, { tools }));
     expect(body.tools).toEqual([
@@ -328,12 +329,15 @@ describe("options", () => {
     expect(config({ format: said({ type: "json" }) }).config).toEqual({
       responseMimeType: "application/json",
     });
-    expect(config({ format: said({ type: "json_schema", name: "n", schema, strict: true }) })).toEqual({
+    expect(
+      config({ format: said({ type: "json_schema", name: "n", schema: carried(schema), strict: true }) }),
+    ).toEqual({
       config: { responseMimeType: "application/json", responseJsonSchema: schema },
       dropped: [],
     });
     expect(
-      config({ format: said({ type: "json_schema", schema, description: "d" }) }).config?.responseJsonSchema,
+      config({ format: said({ type: "json_schema", schema: carried(schema), description: "d" }) }).config
+        ?.responseJsonSchema,
     ).toEqual({ description: "d", type: "object" });
   });
 

@@ -1,0 +1,72 @@
+/**
+ * Calls of the client's tools as items of a response: of functions, of tools with input in free form, of the client's shell and
+ * its search for tools (OpenAI API reference, "The response object", `output`).
+ */
+import { memberOf, membersOf } from "../json/json.ts";
+import { latin1OfJson, textOf } from "../neutral/fragment.ts";
+import type { Fragment, ToolKind } from "../neutral/neutral.ts";
+import { objectIn } from "../neutral/tool-arguments.ts";
+
+export type ItemStatus = "in_progress" | "completed" | "incomplete";
+
+export type CallItem = ReturnType<typeof callItem>;
+export type CustomCallItem = ReturnType<typeof customCallItem>;
+
+/** What a call is called by. */
+export interface Called {
+  readonly callId: string;
+  readonly name: string;
+  readonly tool: ToolKind | undefined;
+  /** The group of tools that the name is in; undefined for none. */
+  readonly namespace: string | undefined;
+}
+
+const callItem = (id: string, status: ItemStatus, { callId, name, namespace }: Called) => ({
+  id,
+  type: "function_call" as const,
+  status,
+  arguments: "",
+  call_id: callId,
+  name,
+  ...(namespace !== undefined && { namespace }),
+});
+
+const customCallItem = (id: string, status: ItemStatus, { callId, name, namespace }: Called) => ({
+  id,
+  type: "custom_tool_call" as const,
+  status,
+  input: "",
+  call_id: callId,
+  name,
+  ...(namespace !== undefined && { namespace }),
+});
+
+/** The item as JSON, latin1. @param text of its arguments or its input, as they stand inside of a JSON string */
+export function callJson(call: Called, id: string, status: ItemStatus, text: Fragment): string {
+  const { tool, callId } = call;
+  if (tool === undefined) return filled(latin1OfJson(callItem(id, status, call)), "arguments", text);
+  if (tool === "custom") return filled(latin1OfJson(customCallItem(id, status, call)), "input", text);
+  const args = Buffer.from(objectIn(textOf(text))?.text ?? "{}").toString("latin1");
+  const head = latin1OfJson({ id, type: `${tool}_call`, status, call_id: callId }).slice(0, -1);
+  if (tool === "tool_search") return `${head},"execution":"client","arguments":${args}}`;
+  return `${head},"action":${actionOf(args)}}`;
+}
+
+/** The action of a shell's call; its type, its command and its variables are required. */
+function actionOf(args: string): string {
+  const members = membersOf(args) ?? [];
+  const missing = (key: string, json: string) =>
+    memberOf(members, key) === undefined ? [`"${key}":${json}`] : [];
+  const added = [...missing("type", '"exec"'), ...missing("command", "[]"), ...missing("env", "{}")];
+  if (added.length === 0) return args;
+  const rest = members.length === 0 ? "}" : `,${args.slice(args.indexOf("{") + 1)}`;
+  return `{${added.join(",")}${rest}`;
+}
+
+/** Inserts a text into the first empty string of this name in the JSON of a typed value. */
+export function filled(json: string, name: string, text: Fragment): string {
+  if (text === "") return json;
+  const hole = `"${name}":""`;
+  const at = json.indexOf(hole) + hole.length - 1;
+  return json.slice(0, at) + text + json.slice(at);
+}
