@@ -62,11 +62,11 @@ export class MessagesStreamReader extends SseStreamReader {
     super(maxEventBytes, FRAME_KEYS, tap);
   }
 
-  /** True with or without `message_stop`. */
   protected override get carries(): OpaquePaths {
     return CARRIES;
   }
 
+  /** True with or without `message_stop`. */
   get complete(): boolean {
     return this.#ended || this.stopped;
   }
