@@ -167,8 +167,8 @@ export class Unwrapping {
         this.#rest = text.slice(at);
         return out;
       }
-      const escape = text.slice(at, end);
-      out += KNOWN.test(escape) ? escape : `\\${escape}`;
+      const escaped = text.slice(at, end);
+      out += KNOWN.test(escaped) ? escaped : `\\${escaped}`;
       at = end;
     }
     return out;
