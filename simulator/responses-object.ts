@@ -20,9 +20,14 @@ import { sealOf } from "./signature.ts";
 
 /**
  * A response on the wire: the SDK itself adds `output_text`; `usage` may come from the instruction, or not be known
- * yet.
+ * yet. The SDK's type lacks members that the API sends (https://www.openresponses.org/specification).
  */
-export type SentResponse = Omit<Response, "output_text" | "usage"> & { readonly usage?: unknown };
+export type SentResponse = Omit<Response, "output_text" | "usage"> & {
+  readonly usage?: unknown;
+  readonly presence_penalty: number;
+  readonly frequency_penalty: number;
+  readonly store: boolean;
+};
 
 /** An item of the output and the pieces in which it is streamed. */
 export type StreamedItem =
@@ -170,6 +175,24 @@ function repeated<Value>(request: ResponsesRequest, name: string, otherwise: Val
   return (request.json[name] ?? otherwise) as Value;
 }
 
+/** The tools as the API repeats them: each function has all of its members. */
+const repeatedTools = (request: ResponsesRequest): SentResponse["tools"] =>
+  repeated<SentResponse["tools"]>(request, "tools", []).map((tool) =>
+    tool.type === "function" ? { ...FUNCTION, ...tool } : tool,
+  );
+
+const FUNCTION = { description: null, parameters: null, strict: true };
+
+/** How the text is given; the format of a schema has all of its members. */
+function repeatedText(request: ResponsesRequest): NonNullable<SentResponse["text"]> {
+  const text = repeated<NonNullable<SentResponse["text"]>>(request, "text", {});
+  const format = text.format ?? { type: "text" };
+  const whole = format.type === "json_schema" ? { ...SCHEMA_FORMAT, ...format } : format;
+  return { verbosity: "medium", ...text, format: whole as typeof format };
+}
+
+const SCHEMA_FORMAT = { description: null, strict: false };
+
 /** The response before its output. */
 export function startedResponse(
   request: ResponsesRequest,
@@ -180,6 +203,7 @@ export function startedResponse(
     id: `resp_${answer.digest}`,
     object: "response",
     created_at: CREATED,
+    completed_at: null,
     status: "in_progress",
     access_programs: repeated(request, "access_programs", null),
     background: false,
@@ -197,11 +221,14 @@ export function startedResponse(
     safety_identifier: repeated(request, "safety_identifier", null),
     service_tier: tier as NonNullable<SentResponse["service_tier"]>,
     temperature: repeated(request, "temperature", 1),
-    text: { format: { type: "text" }, verbosity: "medium", ...repeated(request, "text", {}) },
+    text: repeatedText(request),
     tool_choice: repeated(request, "tool_choice", "auto"),
-    tools: repeated(request, "tools", []),
+    tools: repeatedTools(request),
     top_logprobs: repeated(request, "top_logprobs", 0),
     top_p: repeated(request, "top_p", 1),
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    store: repeated(request, "store", true),
     truncation: repeated(request, "truncation", "disabled"),
     usage: null,
     metadata: repeated(request, "metadata", {}),

@@ -171,7 +171,7 @@ export function asWeirError(thrown: unknown): WeirError {
 
 /**
  * The error envelope of every route but messages, as JSON: includes what OpenAI's SDKs read (`code`, `type`, `message`,
- * `param`).
+ * `param`). `param` is null where no field is at fault, since OpenAI requires it of an error (its OpenAPI document, "Error").
  */
 export function errorEnvelope(error: WeirError, requestId: string): string {
   return JSON.stringify({
@@ -179,8 +179,8 @@ export function errorEnvelope(error: WeirError, requestId: string): string {
       type: error.type,
       code: error.code,
       message: error.message,
+      param: error.param ?? null,
       request_id: requestId,
-      ...(error.param !== undefined && { param: error.param }),
       ...(error.retryAfterMs !== undefined && { retry_after_ms: error.retryAfterMs }),
       ...(error.details !== undefined && { details: error.details }),
     },

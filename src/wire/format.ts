@@ -2,6 +2,7 @@
  * The two ends of a model call as the exchange sees them: a client's format, an upstream's dialect, and the passage between
  * a pair of them, which splices bytes where both speak the same and translates where they do not.
  */
+import type { Clock } from "../base/clock.ts";
 import type { Dialect, Endpoint, Task } from "../base/endpoint.ts";
 import { errorEnvelope, type WeirError } from "../base/errors.ts";
 import type { Usage } from "../base/usage.ts";
@@ -52,6 +53,8 @@ export interface AnswerIdentity {
   readonly model: string;
   /** Unix time in seconds, for formats that have it. */
   readonly createdS: number;
+  /** Says when the answer was complete, for formats that have it. */
+  readonly clock: Pick<Clock, "now">;
   /** The bound of one upstream event; a larger one ends the stream. */
   readonly maxEventBytes: number;
   /** The bound of the answer kept for the record; a larger one is not kept. */

@@ -31,7 +31,7 @@ ${groups.map(([name, entries]) => navGroup(name, entries)).join("\n")}
 <p>The examples take the gateway's address and a key from the shell:</p>
 <pre><code>export WEIR_URL=${escaped(document.servers[0]?.url ?? "")}
 export WEIR_API_KEY=$(cat data/first-key)</code></pre>
-<p>Errors have one shape: <code>{"error": {"type", "code", "message", "request_id"}}</code>; on messages routes Anthropic's:
+<p>Errors have one shape: <code>{"error": {"type", "code", "message", "param", "request_id"}}</code>; on messages routes Anthropic's:
 <code>{"type": "error", "error": {"type", "message", "code"}, "request_id"}</code>. Machine-readable:
 <a href="/openapi.json">openapi.json</a>, and for routing policies <a href="/schemas/policy.json">policy.json</a>.</p>
 </header>

@@ -96,8 +96,8 @@ const message = z.string().describe("What went wrong, for a person. It holds no 
 const namesIn = (column: "code" | "type") =>
   z.enum([...new Set(Object.values(ERRORS).map((row) => row[column]))].sort());
 const code = namesIn("code").describe("What went wrong, for a program.");
+const param = z.string().describe("JSON pointer to the field at fault.");
 const more = {
-  param: z.string().optional().describe("JSON pointer to the field at fault."),
   retry_after_ms: z
     .int()
     .min(0)
@@ -115,6 +115,7 @@ const errorShape = z
         type: namesIn("type").describe("The class of the error."),
         code,
         message,
+        param: param.nullable().describe("JSON pointer to the field at fault; null where none is."),
         request_id: field.requestId,
         ...more,
       })
@@ -130,6 +131,7 @@ const messagesErrorShape = z
         type: z.string().describe("Anthropic's name of the class of the error."),
         message,
         code,
+        param: param.optional(),
         ...more,
       })
       .describe("What went wrong."),

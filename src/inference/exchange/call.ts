@@ -5,6 +5,7 @@
  */
 import type { KeyContext } from "../../account/keyring.ts";
 import type { CallTrace } from "../../analytics/telemetry/call-trace.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Endpoint, Model } from "../../base/endpoint.ts";
 import type { KeptRoom } from "../../credits/kept/kept-pool.ts";
 import type { Admission } from "../../credits/limits/limits.ts";
@@ -179,14 +180,14 @@ export class Call implements Indexed {
     return asked || this.key.dataPolicy.zdr || this.decision?.require.zdr === true;
   }
 
-  /** @param bounds the largest event that is read, and the most bytes of an answer that are stored */
-  identity(bounds: AnswerBounds): AnswerIdentity {
+  identity({ bounds, clock }: AnswerDeps): AnswerIdentity {
     const { format, requestId, tsMs } = this.incoming;
     return {
       id: format.idPrefix + requestId,
       requestId,
       model: this.model?.id ?? "",
       createdS: Math.floor(tsMs / 1000),
+      clock,
       maxEventBytes: bounds.maxEventBytes,
       maxCaptureBytes: bounds.maxPayloadBytes,
     };
@@ -224,9 +225,10 @@ export interface IdempotencyLock {
   release(): Promise<void> | undefined;
 }
 
-export interface AnswerBounds {
-  readonly maxEventBytes: number;
-  readonly maxPayloadBytes: number;
+export interface AnswerDeps {
+  readonly clock: Clock;
+  /** The largest event that is read, and the most bytes of an answer that are stored. */
+  readonly bounds: { readonly maxEventBytes: number; readonly maxPayloadBytes: number };
 }
 
 /** What a hold covers of an answer. */

@@ -84,7 +84,7 @@ export class StreamRelay extends Relay {
     this.#lastWriteMs = call.incoming.startMs;
     this.#cover = coverAt(call.reservation, endpoint);
     this.#isBounded = (call.request.facts.maxTokens ?? limitAt(call, endpoint)) !== undefined;
-    this.stream = passage.stream(requestAt(call, endpoint), call.identity(deps.bounds), ownTools);
+    this.stream = passage.stream(requestAt(call, endpoint), call.identity(deps), ownTools);
   }
 
   clientGone(): void {

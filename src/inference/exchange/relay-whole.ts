@@ -54,7 +54,7 @@ export class WholeRelay extends Relay {
     const { call, endpoint, passage, ownTools } = this.#input;
     let answer: WholeAnswer;
     try {
-      const identity = call.identity(this.deps.bounds);
+      const identity = call.identity(this.deps);
       answer = passage.whole(body, requestAt(call, endpoint), identity, ownTools);
     } catch (error) {
       if (!(error instanceof WeirError)) this.deps.onFault(error, call.requestId);

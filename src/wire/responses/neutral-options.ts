@@ -19,6 +19,8 @@ export function readOptions(
   set(options, "maxTokens", numberAt(body, "max_output_tokens"));
   set(options, "temperature", numberAt(body, "temperature"));
   set(options, "topP", numberAt(body, "top_p"));
+  set(options, "frequencyPenalty", numberAt(body, "frequency_penalty"));
+  set(options, "presencePenalty", numberAt(body, "presence_penalty"));
   set(options, "cacheKey", stringAt(body, "prompt_cache_key"));
   set(options, "serviceTier", stringAt(body, "service_tier"));
   readUser(body, options, dropped);

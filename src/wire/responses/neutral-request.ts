@@ -31,6 +31,8 @@ const READ: ReadonlySet<string> = new Set([
   "max_output_tokens",
   "temperature",
   "top_p",
+  "frequency_penalty",
+  "presence_penalty",
   "top_logprobs",
   "include",
   "user",

@@ -26,6 +26,7 @@ export const IDENTITY: AnswerIdentity = {
   requestId: SVC.request_id,
   model: "vendor/model-1",
   createdS: 1_761_000_000,
+  clock: { now: () => 1_761_000_000_000 },
   maxEventBytes: 1 << 20,
   maxCaptureBytes: 1 << 20,
 };

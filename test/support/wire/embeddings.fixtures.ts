@@ -16,6 +16,7 @@ export const IDENTITY: AnswerIdentity = {
   requestId: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
   model: "vendor/modèle",
   createdS: 1,
+  clock: { now: () => 1000 },
   maxEventBytes: 1,
   maxCaptureBytes: 1,
 };

@@ -47,6 +47,7 @@ export function chatStream(given: Partial<Asked> = {}): ChatSpliceStream {
     requestId: SVC.request_id,
     model: MODEL,
     createdS: 0,
+    clock: { now: () => 0 },
     maxEventBytes,
     maxCaptureBytes,
   });

@@ -18,6 +18,7 @@ export const IDENTITY: AnswerIdentity = {
   requestId: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
   model: "vendor/model-1",
   createdS: 1,
+  clock: { now: () => 1000 },
   maxEventBytes: 1 << 20,
   maxCaptureBytes: 1 << 20,
 };

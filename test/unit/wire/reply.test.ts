@@ -306,12 +306,13 @@ describe("errors", () => {
     ).toHaveLength(2000);
   });
 
-  test("ours go out with what helps, and nothing that is absent", () => {
+  test("ours go out with what helps, and of what is absent with `param` alone, null", () => {
     expect(JSON.parse(errorEnvelope(fail("rpm", "Slow down.", { retryAfterMs: 120 }), "R1"))).toEqual({
       error: {
         type: "rate_limited",
         code: "rpm",
         message: "Slow down.",
+        param: null,
         request_id: "R1",
         retry_after_ms: 120,
       },

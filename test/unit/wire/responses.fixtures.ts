@@ -23,6 +23,7 @@ export const IDENTITY: AnswerIdentity = {
   requestId: SVC.request_id,
   model: "vendor/größe-1",
   createdS: 1_761_000_000,
+  clock: { now: () => 1_761_000_003_250 },
   maxEventBytes: 1 << 20,
   maxCaptureBytes: 1 << 20,
 };
