@@ -23,6 +23,7 @@ const OTHER_ROOMS = [
   "erasure",
   "extras",
   "faults",
+  "field",
   "inquire",
   "kept",
   "money",
