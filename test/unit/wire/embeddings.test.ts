@@ -7,6 +7,7 @@ import { memberOf, skim } from "../../../src/wire/json/json.ts";
 import { leastProcessorMs } from "../../support/processor-time.fixtures.ts";
 import {
   A,
+  A64,
   answered,
   B,
   bytesOf,
@@ -125,7 +126,14 @@ describe("the same dialect", () => {
   });
 
   test("usage that the upstream left out is written as metered", () => {
-    for (const used of ["-", null, { prompt_tokens: 0, total_tokens: 0 }]) {
+    for (const used of [
+      "-",
+      null,
+      {},
+      { prompt_tokens: -1 },
+      { total_tokens: "0" },
+      { prompt_tokens: 1e12 },
+    ]) {
       const { json, facts } = answered({ input: ["a", "b"] }, openAiReply(A, B, used), "openai_embeddings");
       expect(json.usage).toEqual({ prompt_tokens: 11, total_tokens: 11 });
       expect(facts.usage).toBeUndefined();
@@ -133,6 +141,29 @@ describe("the same dialect", () => {
       expect(facts.outputBytes).toBeGreaterThan(0);
       expect(facts.unreportedBytes).toBe(0);
     }
+  });
+
+  test.each([
+    ["numbers", A, undefined],
+    ["base64", A64, "base64"],
+    ["numbers where base64 was asked for", A, "base64"],
+    ["base64 where numbers were asked for", A64, "float"],
+  ])("a reported usage of 0 stays 0: %s", (_, embedding, encoding_format) => {
+    const used = { prompt_tokens: 0, total_tokens: 0 };
+    const reply = {
+      object: "list",
+      data: [{ object: "embedding", index: 0, embedding }],
+      model: "m",
+      usage: used,
+    };
+    const asked = { input: "a", ...(encoding_format && { encoding_format }) };
+    const whole = passageTo("openai_embeddings").whole(
+      Buffer.from(JSON.stringify(reply)),
+      read(asked),
+      IDENTITY,
+    );
+    expect(whole.facts).toMatchObject({ usage: usage(0, 0), outputBytes: 0 });
+    expect(JSON.parse(whole.write(usage(0, 0), SVC).toString()).usage).toEqual(used);
   });
 
   test("an error with status 200 is told as one", () => {
