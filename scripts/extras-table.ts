@@ -18,6 +18,7 @@ const SHOWN: readonly Dialect[] = [
   "messages",
   "gemini",
   "converse",
+  "completions",
   "openai_embeddings",
 ];
 

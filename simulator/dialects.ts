@@ -3,6 +3,7 @@
  */
 import { chat } from "./chat.ts";
 import { cohereEmbed, cohereRerank } from "./cohere.ts";
+import { completions } from "./completions.ts";
 import { converse } from "./converse.ts";
 import type { SimulatedDialect } from "./dialect.ts";
 import { embeddings, jinaEmbeddings, voyageEmbeddings } from "./embeddings.ts";
@@ -14,7 +15,14 @@ import { responses } from "./responses.ts";
 import type { SimulatedRoute } from "./simulated-route.ts";
 
 /** Formats in which a model answers. */
-export const DIALECTS: readonly SimulatedDialect[] = [chat, messages, responses, gemini, converse];
+export const DIALECTS: readonly SimulatedDialect[] = [
+  chat,
+  messages,
+  responses,
+  gemini,
+  converse,
+  completions,
+];
 
 /** Routes without a model's answer: counts, embeddings, rankings. */
 export const ROUTES: readonly SimulatedRoute[] = [

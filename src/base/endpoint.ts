@@ -5,8 +5,8 @@
 import type { UnitPrices } from "./money.ts";
 
 /**
- * Wire formats that upstreams speak. The first five generate; `*_embeddings`, `cohere`, `jina` and `voyage` embed, the last
- * three rerank as well.
+ * Wire formats that upstreams speak. The first six generate; `*_embeddings`, `cohere`, `jina` and `voyage` embed, the last
+ * three rerank as well. `completions` is spliced only: no request of another format is written in it.
  */
 export type Dialect =
   | "chat"
@@ -14,6 +14,7 @@ export type Dialect =
   | "messages"
   | "gemini"
   | "converse"
+  | "completions"
   | "openai_embeddings"
   | "gemini_embeddings"
   | "cohere"

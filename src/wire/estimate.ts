@@ -4,7 +4,7 @@
  */
 
 /** English prose; code and JSON run nearer to 3, CJK nearer to 2. */
-const BYTES_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 /** How far below the truth an estimate may be: CJK text at 2 bytes a token. */
 const BOUND_FACTOR = 2;
 /** Chat framing that no count of the text sees: a few tokens a message and a tool. */

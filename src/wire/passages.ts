@@ -31,6 +31,15 @@ export function passageTo(format: ClientFormat, endpoint: Endpoint): Passable | 
   return undefined;
 }
 
+/** Dialects in which no request of another format is written. */
+const SPLICED_ONLY: ReadonlySet<Dialect> = new Set<Dialect>(["completions"]);
+
+/** Whether some dialect of the endpoint can answer in this format; asked of every endpoint of every call. */
+export function canAnswer(format: ClientFormat, endpoint: Endpoint): boolean {
+  const [first] = endpoint.dialects;
+  return first === undefined || !SPLICED_ONLY.has(first) || passageTo(format, endpoint) !== undefined;
+}
+
 type Ways = Map<Dialect, Passable | undefined>;
 
 /** Each pair's passage is made once. */

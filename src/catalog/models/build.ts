@@ -226,6 +226,7 @@ export const TASKS_OF: Readonly<Record<Dialect, readonly Task[]>> = {
   messages: ["generate"],
   gemini: ["generate"],
   converse: ["generate"],
+  completions: ["generate"],
   openai_embeddings: ["embed"],
   gemini_embeddings: ["embed"],
   cohere: ["embed", "rerank"],

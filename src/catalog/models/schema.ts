@@ -20,6 +20,7 @@ const dialect = z.enum([
   "messages",
   "gemini",
   "converse",
+  "completions",
   "openai_embeddings",
   "gemini_embeddings",
   "cohere",

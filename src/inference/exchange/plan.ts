@@ -11,7 +11,9 @@ import { type ActivePolicy, decideAlone } from "../../routing/language/policy.ts
 import type { Decision } from "../../routing/planner/decision.ts";
 import type { RouteFacts } from "../../routing/planner/eligibility.ts";
 import { plan } from "../../routing/planner/planner.ts";
+import type { ClientFormat } from "../../wire/format.ts";
 import type { RequestFacts } from "../../wire/neutral/contract.ts";
+import { canAnswer } from "../../wire/passages.ts";
 import { affinityKey } from "./affinity.ts";
 import type { Bodies } from "./body/bodies.ts";
 import type { AdmittedCall, Call, PlannedCall, ReadCall } from "./call.ts";
@@ -51,7 +53,7 @@ export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<Plann
     const message = `${model.id} is a model to ${model.task} with, and this route asks it to ${task}.`;
     throw fail("capability_not_supported", message, { param: "/model" });
   }
-  const reachable = reachableModel(deps, call, model);
+  const reachable = answering(reachableModel(deps, call, model), call.incoming.format);
   if (task !== "generate" || request.hasOpaque || !isNear(reachable, facts))
     return planned(deps, call, model, reachable, facts.promptTokens);
   const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
@@ -65,6 +67,19 @@ export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<Plann
 function reachableModel({ catalog, ownKeys }: PlanDeps, call: Call, model: Model): Model {
   call.ownKeys = call.key.environment === "test" ? undefined : ownKeys.of(call.key.orgId);
   return call.ownKeys?.modelFor(model, catalog.current().unreachable(model.id)) ?? model;
+}
+
+/**
+ * The model with those of its endpoints that can answer in the client's format.
+ * @throws WeirError `capability_not_supported` where none of them can
+ */
+function answering(model: Model, format: ClientFormat): Model {
+  const { endpoints } = model;
+  if (endpoints.every((endpoint) => canAnswer(format, endpoint))) return model;
+  const able = endpoints.filter((endpoint) => canAnswer(format, endpoint));
+  if (able.length > 0) return { ...model, endpoints: able };
+  const message = `${model.id} only continues texts: ask it at /v1/completions.`;
+  throw fail("capability_not_supported", message, { param: "/model" });
 }
 
 /** Whether the estimate is too near to some endpoint's limit to decide whether the prompt fits. */

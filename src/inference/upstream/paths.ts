@@ -21,6 +21,7 @@ const PATHS: Readonly<Record<Dialect, DialectPaths>> = {
     stream: "/model/{model}/converse-stream",
     count: "/model/{model}/count-tokens",
   },
+  completions: { call: "/completions" },
   openai_embeddings: { embed: "/embeddings" },
   gemini_embeddings: { embed: `${GEMINI}:batchEmbedContents` },
   cohere: { embed: "/v2/embed", rerank: "/v2/rerank" },

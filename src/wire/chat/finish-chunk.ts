@@ -29,12 +29,22 @@ const ENVELOPE: readonly string[] = [
   "obfuscation",
 ];
 
-/** Members of a choice that belong to its text. */
-const CONTENT_MEMBERS: readonly string[] = ["index", "delta", "logprobs", "finish_reason"];
+/** The member of a choice that holds its content: `delta` in chat, `text` in completions. */
+export type ContentMember = "delta" | "text";
+
+/** Its value without content, JSON. */
+const EMPTY: Readonly<Record<ContentMember, string>> = { delta: "{}", text: '""' };
+
+/** Members of a choice that belong to its content. */
+const CONTENT_MEMBERS: readonly string[] = ["index", "delta", "text", "logprobs", "finish_reason"];
 
 /** @param data the chunk as the client gets it, its choices as they came. @param choices the same choices, parsed. */
-export function cutChunk(data: string, choices: readonly unknown[]): CutChunk {
-  const cuts = choices.map((choice) => cutOf(objectOf(choice)));
+export function cutChunk(
+  data: string,
+  choices: readonly unknown[],
+  content: ContentMember = "delta",
+): CutChunk {
+  const cuts = choices.map((choice) => cutOf(objectOf(choice), content));
   if (!cuts.some(({ says }) => says)) return { now: "", later: data };
   if (cuts.every(({ says, ends }) => says && !ends)) return { now: data, later: "" };
   const { members } = skim(data);
@@ -47,7 +57,7 @@ export function cutChunk(data: string, choices: readonly unknown[]): CutChunk {
     // The bytes of several choices in one chunk, which no provider sends that was asked for one, need not be kept.
     const text = choices.length === 1 && membersOf(inside) ? inside : latin1OfJson(choices[at]);
     if (says) now.push(ends ? contentOf(text) : text);
-    if (!says || ends) later.push(says ? endOf(text) : text);
+    if (!says || ends) later.push(says ? endOf(text, content) : text);
   }
   const others = members.map(({ key }) => key).filter((key) => !ENVELOPE.includes(key));
   const early = applyEdits(data, [setChoices(data, now), ...removeMembers(members, others)]);
@@ -59,8 +69,9 @@ interface Cut {
   readonly ends: boolean;
 }
 
-function cutOf({ delta, logprobs, finish_reason: reason }: JsonObject): Cut {
-  return { says: hasContent(delta) || hasContent(logprobs), ends: stringOf(reason) !== "" };
+function cutOf(choice: JsonObject, content: ContentMember): Cut {
+  const { logprobs, finish_reason: reason } = choice;
+  return { says: hasContent(choice[content]) || hasContent(logprobs), ends: stringOf(reason) !== "" };
 }
 
 /** Members of a delta that identify or order its content and are none themselves. */
@@ -84,9 +95,9 @@ function contentOf(choice: string): string {
 }
 
 /** A choice without its text. */
-function endOf(choice: string): string {
+function endOf(choice: string, content: ContentMember): string {
   const { members } = skim(choice);
-  const edits = [setMember(choice, members, "delta", "{}")];
+  const edits = [setMember(choice, members, content, EMPTY[content])];
   if (memberOf(members, "logprobs") !== undefined) edits.push(setMember(choice, members, "logprobs", "null"));
   return applyEdits(choice, edits);
 }

@@ -85,7 +85,7 @@ export function readOptions(reading: Reading, body: JsonObject): NeutralOptions 
 }
 
 /** A member of the body; undefined where it is absent or null, or says nothing. */
-function field<T>(body: JsonObject, key: string, read: (value: unknown, at: string) => T | undefined) {
+export function field<T>(body: JsonObject, key: string, read: (value: unknown, at: string) => T | undefined) {
   const at = `/${key}`;
   const value = optional(body[key], at, read);
   return value === undefined ? undefined : { value, at };
@@ -98,7 +98,7 @@ function maxTokens(body: JsonObject): FieldValue<number> | undefined {
   return newer !== undefined && newer.value >= (older?.value ?? 0) ? newer : older;
 }
 
-function stops(value: unknown, at: string): readonly string[] | undefined {
+export function stops(value: unknown, at: string): readonly string[] | undefined {
   if (typeof value === "string") return [value];
   const list = listAt(value, at).map((stop, index) => stringAt(stop, under(at, index)));
   return list.length === 0 ? undefined : list;
@@ -114,7 +114,7 @@ const recordOf =
     return entries.length === 0 ? undefined : Object.fromEntries(entries);
   };
 
-const biases = recordOf(numberAt);
+export const biases = recordOf(numberAt);
 const metadata = recordOf(stringAt);
 
 function logprobs(reading: Reading, body: JsonObject): NeutralOptions["logprobs"] {

@@ -76,7 +76,7 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
 export const promptTexts = (request: ChatRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
 /** Adds `include_usage` to the client's `stream_options`; its other members are passed on unchanged (T53). */
-function usageSwitchOf(text: string, members: readonly Member[]): Edit {
+export function usageSwitchOf(text: string, members: readonly Member[]): Edit {
   const options = memberOf(members, "stream_options");
   if (options === undefined) {
     // As the first member: there it is inside no run of members that are removed.

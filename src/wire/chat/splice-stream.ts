@@ -18,12 +18,20 @@ import {
 import { copied } from "../json/latin1.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
-import { type JsonObject, listOf, type PartPlace, parsed, type Run } from "../neutral/reader.ts";
+import {
+  type EventTap,
+  type JsonObject,
+  listOf,
+  type PartPlace,
+  parsed,
+  type Run,
+  type StreamReader,
+} from "../neutral/reader.ts";
 import { sseData, waiting } from "../neutral/sse.ts";
 import { SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { type Enclosed, type Envelope, enclosedIn, envelopeOf } from "./envelope.ts";
-import { cutChunk } from "./finish-chunk.ts";
+import { type CutChunk, cutChunk } from "./finish-chunk.ts";
 import { ChatStreamReader } from "./reader.ts";
 import type { ChatRequest } from "./request.ts";
 import { readChatUsage, writeChatUsage } from "./usage.ts";
@@ -32,8 +40,23 @@ const HEAD = "data: ";
 
 const NO_MEMBERS: readonly Member[] = [];
 
+/** What chunks of chat and of completions have different. */
+export interface ChunkForm {
+  /** Value of their member `object`. */
+  readonly object: string;
+  reader(maxEventBytes: number, tap: EventTap): StreamReader;
+  cut(data: string, choices: readonly unknown[]): CutChunk;
+}
+
+const CHAT_CHUNKS: ChunkForm = {
+  object: "chat.completion.chunk",
+  reader: (maxEventBytes, tap) => new ChatStreamReader(maxEventBytes, tap),
+  cut: cutChunk,
+};
+
 export class ChatSpliceStream extends SplicedStream {
-  protected readonly reader: ChatStreamReader;
+  protected readonly reader: StreamReader;
+  readonly #form: ChunkForm;
   readonly #identity: AnswerIdentity;
   /** False: the client wants no usage; `usage` members and the last chunk are left out. */
   readonly #includeUsage: boolean;
@@ -58,14 +81,19 @@ export class ChatSpliceStream extends SplicedStream {
   #usageChunk: string | undefined;
   #created = 0;
 
-  constructor({ includeUsage, facts }: ChatRequest, identity: AnswerIdentity) {
+  constructor(
+    { includeUsage, facts }: Pick<ChatRequest, "includeUsage" | "facts">,
+    identity: AnswerIdentity,
+    form: ChunkForm = CHAT_CHUNKS,
+  ) {
     super(identity.maxCaptureBytes);
+    this.#form = form;
     this.#identity = identity;
     this.#includeUsage = includeUsage !== false;
     this.#isOnly = facts.choices === 1;
     this.#idJson = JSON.stringify(identity.id);
     this.#modelJson = JSON.stringify(identity.model);
-    this.reader = new ChatStreamReader(identity.maxEventBytes, this);
+    this.reader = form.reader(identity.maxEventBytes, this);
   }
 
   /** Events without text count, too: the client gets them. */
@@ -149,7 +177,7 @@ export class ChatSpliceStream extends SplicedStream {
       return { head: HEAD, edits };
     }
     // The event has the finish reason or comes after it: its text is sent at once.
-    const { now, later } = cutChunk(patched, choices);
+    const { now, later } = this.#form.cut(patched, choices);
     if (now !== "") this.out += sseData(now);
     if (later !== "") this.#hold(later);
     return undefined;
@@ -201,7 +229,7 @@ export class ChatSpliceStream extends SplicedStream {
     if (text === undefined) {
       const head = latin1Json({
         id,
-        object: "chat.completion.chunk",
+        object: this.#form.object,
         created: this.#created,
         model,
         choices: [],

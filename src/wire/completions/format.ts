@@ -1,8 +1,9 @@
-/** The legacy completions format: `POST /v1/completions`. */
+/** The legacy completions format, `POST /v1/completions`: spliced to upstreams of the same dialect, else translated. */
 import { type ClientFormat, OPENAI_CLIENTS } from "../format.ts";
 import { NO_PATHS } from "../json/opaque.ts";
 import { completionsNeutral } from "./neutral-request.ts";
 import { type CompletionsRequest, promptTexts, readCompletionsRequest } from "./request.ts";
+import { completionsSplice } from "./splice.ts";
 import { writeCompletionsReply } from "./write-reply.ts";
 import { CompletionsStreamWriter } from "./writer.ts";
 
@@ -15,7 +16,7 @@ export const completionsFormat: ClientFormat<CompletionsRequest> = {
   promptAt: "/prompt",
   read: readCompletionsRequest,
   promptTexts: promptTexts,
-  splice: undefined,
+  splice: { dialect: "completions", passage: completionsSplice },
   generation: {
     carries: NO_PATHS,
     neutral: completionsNeutral,

@@ -1,12 +1,22 @@
 /** Reads from a completions request what the gateway must know. */
-import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
-import { estimatePromptTokens } from "../estimate.ts";
+import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
+import { usageSwitchOf } from "../chat/request.ts";
+import { sizesOf } from "../embed/request.ts";
+import { longStringsIn } from "../embed/task.ts";
+import { BYTES_PER_TOKEN, estimatePromptTokens } from "../estimate.ts";
+import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
+import { type Edit, type Member, memberOf } from "../json/json.ts";
+import type { RequestFacts } from "../neutral/contract.ts";
 import { type CompletionsBody, completionsRequestSchema } from "./schema.ts";
 
 export interface CompletionsRequest extends ClientRequest {
   /** False: the client asked for no usage in its stream. */
   readonly includeUsage: boolean;
+  /** The edit that asks the upstream for its usage; undefined if the client asks for it, or for no stream. */
+  readonly usageSwitch: Edit | undefined;
+  /** About so many bytes of all answers together are the prompts again (`echo`), which are not generated. */
+  readonly echoedBytes: number;
 }
 
 /** Members that no model gets to read. */
@@ -16,30 +26,84 @@ const RULES: BodyRules<CompletionsBody> = {
   ...SVC_MEMBER,
   schema: completionsRequestSchema,
   noPrompt: NO_PROMPT,
+  extras: bodyTable("completions"),
   media: [],
 };
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readCompletionsRequest(bytes: Buffer): CompletionsRequest {
-  const { text: _, value, proseBytes, ...read } = readBody(bytes, RULES);
+  const { text, value, proseBytes, ...read } = readBody(bytes, RULES);
+  const stream = value.stream ?? false;
+  const asked = value.stream_options?.include_usage;
+  const { prompts, isTokens, tokens, longest, bytes: promptBytes } = promptOf(value, proseBytes, read);
+  const kept = value.n ?? 1;
   return {
     ...read,
-    includeUsage: value.stream_options?.include_usage !== false,
+    // Token ids are counted already, and no tokenizer can count them again.
+    hasOpaque: isTokens || read.hasOpaque,
+    includeUsage: asked !== false,
+    usageSwitch: stream && asked !== true ? usageSwitchOf(text, read.members) : undefined,
+    echoedBytes: value.echo === true ? promptBytes * kept : 0,
     facts: {
       model: value.model,
-      stream: value.stream ?? false,
-      choices: value.n ?? 1,
-      maxTokens: value.max_tokens ?? undefined,
-      promptTokens: estimatePromptTokens(proseBytes, 0),
-      hasTools: false,
-      parallelTools: false,
-      hasImages: false,
-      imageCount: 0,
-      hasAudio: false,
-      hasSchema: false,
-      hasUncounted: false,
-      searchUnits: 0,
+      stream,
+      // Each prompt has its own answers, and all that are made are billed, though only the best are kept.
+      choices: prompts * Math.max(kept, value.best_of ?? 1),
+      maxTokens: leastOne(value.max_tokens),
+      promptTokens: tokens,
+      ...(prompts > 1 && { longestTokens: longest }),
+      ...NOTHING_ELSE,
     },
+  };
+}
+
+const NOTHING_ELSE: Omit<RequestFacts, "model" | "stream" | "choices" | "maxTokens" | "promptTokens"> = {
+  hasTools: false,
+  parallelTools: false,
+  hasImages: false,
+  imageCount: 0,
+  hasAudio: false,
+  hasSchema: false,
+  hasUncounted: false,
+  searchUnits: 0,
+};
+
+/** A server that is asked for no token to measure a prompt (`echo`) may make one (vLLM), and bills it. */
+const leastOne = (maxTokens: number | null | undefined): number | undefined =>
+  maxTokens == null ? undefined : Math.max(1, maxTokens);
+
+interface PromptSizes {
+  readonly prompts: number;
+  readonly isTokens: boolean;
+  /** Of all that a model reads; exact of token ids, estimated of texts. */
+  readonly tokens: number;
+  /** The same of the longest prompt, with all that stands beside the prompts. */
+  readonly longest: number;
+  /** Of all prompts as text: JSON of texts, estimated of token ids. */
+  readonly bytes: number;
+}
+
+function promptOf(
+  { prompt }: CompletionsBody,
+  proseBytes: number,
+  { members, elided }: Pick<ReadBody<unknown>, "members" | "elided">,
+): PromptSizes {
+  const member = memberOf(members, "prompt") as Member;
+  const { kind, inputs: prompts, longest, total } = sizesOf(prompt);
+  const memberBytes = member.valueEnd - member.valueStart;
+  const besides = estimatePromptTokens(proseBytes - memberBytes, 0);
+  if (kind === "tokens") {
+    const bytes = total * BYTES_PER_TOKEN;
+    return { prompts, isTokens: true, tokens: besides + total, longest: besides + longest, bytes };
+  }
+  const longestBytes = Math.max(longest, ...longStringsIn(elided, member));
+  return {
+    prompts,
+    isTokens: false,
+    // A mark at the beginning of each text is billed too.
+    tokens: estimatePromptTokens(proseBytes, 0) + prompts - 1,
+    longest: besides + estimatePromptTokens(longestBytes, 0),
+    bytes: memberBytes,
   };
 }
 

@@ -128,7 +128,7 @@ export const embeddingsTexts = (request: EmbedRequest): PromptText[] => promptTe
 /** See {@link promptTextsOf}. */
 export const embedTexts = (request: EmbedRequest): PromptText[] => promptTextsOf(request, NATIVE_NO_PROMPT);
 
-interface Sizes {
+export interface Sizes {
   readonly kind: "texts" | "tokens";
   readonly inputs: number;
   /** Bytes of texts, or tokens. */
@@ -137,8 +137,8 @@ interface Sizes {
   readonly total: number;
 }
 
-/** Long texts count as nothing here: they are not in the skeleton. */
-function sizesOf(input: EmbeddingsInput): Sizes {
+/** Sizes of texts or token lists in either form. Long texts count as nothing here: they are not in the skeleton. */
+export function sizesOf(input: EmbeddingsInput): Sizes {
   if (typeof input === "string")
     return { kind: "texts", inputs: 1, longest: input.length, total: input.length };
   if (typeof input[0] === "number")

@@ -245,3 +245,56 @@ export const RESPONSES_ROWS: DialectRows = {
   reference: `${OPENAI}/reference/resources/responses`,
   usesAt: "max_tool_calls",
 };
+
+const LLAMA_CPP = "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md";
+
+/** Members of chat that cost money count here too, as those of every dialect do. */
+export const COMPLETIONS_ROWS: DialectRows = {
+  members: [
+    { of: "service_tier", row: SERVICE_TIER, source: `${OPENAI}/docs/guides/priority-processing` },
+    // Other names of `max_tokens` and `n`: what they ask for is not held.
+    { of: "n_predict", row: { is: "unpriced" }, source: LLAMA_CPP },
+    { of: "n_cmpl", row: { is: "unpriced" }, source: LLAMA_CPP },
+    {
+      of: "prompt_embeds",
+      row: { is: "tokens" },
+      source: "https://docs.vllm.ai/en/latest/features/prompt_embeds.html",
+    },
+    {
+      of: "images",
+      row: { is: "tokens" },
+      source: "https://docs.fireworks.ai/guides/querying-vision-language-models",
+    },
+  ],
+  tools: [],
+  free: [
+    "model",
+    "svc",
+    "prompt",
+    "suffix",
+    "stream",
+    "stream_options",
+    "max_tokens",
+    "min_tokens",
+    "n",
+    "best_of",
+    "echo",
+    "logprobs",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "stop",
+    "seed",
+    "frequency_penalty",
+    "presence_penalty",
+    "repetition_penalty",
+    "logit_bias",
+    "user",
+    "prompt_cache_key",
+    "random_seed",
+    "keep_alive",
+    "simulator",
+  ],
+  reference: `${OPENAI}/reference/resources/completions`,
+};

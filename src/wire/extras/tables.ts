@@ -1,7 +1,7 @@
 /** The table of what changes a provider's bill, by dialect, prepared for look-ups. */
 import type { Dialect } from "../../base/endpoint.ts";
 import { MESSAGES_ROWS } from "./anthropic-rows.ts";
-import { CHAT_ROWS, RESPONSES_ROWS } from "./openai-rows.ts";
+import { CHAT_ROWS, COMPLETIONS_ROWS, RESPONSES_ROWS } from "./openai-rows.ts";
 import { CONVERSE_ROWS, GEMINI_ROWS, TASK_ROWS } from "./other-rows.ts";
 import { type DialectRows, FREE, type MemberRow, type ToolRow } from "./rows.ts";
 
@@ -11,6 +11,7 @@ export const DIALECT_ROWS: Readonly<Record<Dialect, DialectRows>> = {
   messages: MESSAGES_ROWS,
   gemini: GEMINI_ROWS,
   converse: CONVERSE_ROWS,
+  completions: COMPLETIONS_ROWS,
   openai_embeddings: TASK_ROWS,
   gemini_embeddings: TASK_ROWS,
   cohere: TASK_ROWS,

@@ -21,6 +21,7 @@ const LIMIT_MEMBERS: Readonly<Partial<Record<Dialect, readonly string[]>>> = {
   responses: ["max_output_tokens"],
   gemini: ["generationConfig"],
   converse: ["inferenceConfig"],
+  completions: ["max_tokens"],
 };
 
 /** Whether an endpoint can be told a limit: a quirk of its provider may take the member out, set it, or give it another name. */

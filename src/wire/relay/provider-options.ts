@@ -42,6 +42,7 @@ const SETTLED = lax([
   "messages",
   "input",
   "prompt",
+  "suffix",
   "system",
   "instructions",
   "contents",

@@ -84,7 +84,7 @@ export const completionsClient: Client = {
   path: "/v1/completions",
   idPrefix: "cmpl-",
   headers: {},
-  own: { pointer: "/logit_bias", keptBy: ["chat"] },
+  own: { pointer: "/logit_bias", keptBy: ["chat", "completions"] },
   pointers: { choices: "/n", stop: "/stop", seed: "/seed" },
   lacks: Object.fromEntries(
     [

@@ -2,7 +2,7 @@
 import type { Ask, Heard, Json, Seen, StopWord, Told } from "./ask.ts";
 
 export type ClientName = "chat" | "completions" | "responses" | "messages" | "generate";
-export type UpstreamName = "chat" | "responses" | "messages" | "gemini" | "converse";
+export type UpstreamName = "chat" | "responses" | "messages" | "gemini" | "converse" | "completions";
 
 /** What a case needs of both ends. */
 export type Feature =
@@ -48,6 +48,8 @@ export interface Client {
 
 export interface Upstream {
   readonly name: UpstreamName;
+  /** The one format whose clients reach it; absent: all of them. */
+  readonly only?: ClientName;
   readonly model: string;
   /** One that reasons and signs its reasoning. */
   readonly thinker: string;

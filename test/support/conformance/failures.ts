@@ -63,6 +63,7 @@ export const FAILURES: readonly FailureCase[] = [
       messages: { error_type: "overloaded_error" },
       gemini: { error_type: "UNAVAILABLE" },
       converse: { error_type: "ThrottlingException" },
+      completions: { error_type: "overloaded_error" },
     },
     // The kind of an error is in a frame's header; a body of this dialect has none.
     wholeOf: { converse: ERROR },

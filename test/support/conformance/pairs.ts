@@ -7,7 +7,7 @@ import { messagesClient } from "./client.messages.ts";
 import { responsesClient } from "./client.responses.ts";
 import type { Client, ClientName, Feature, Upstream, UpstreamName } from "./ends.ts";
 import { type FailureCase, failuresOf } from "./failures.ts";
-import { chatUpstream, responsesUpstream } from "./upstream.openai.ts";
+import { chatUpstream, completionsUpstream, responsesUpstream } from "./upstream.openai.ts";
 import { converseUpstream, geminiUpstream, messagesUpstream } from "./upstream.others.ts";
 
 export const CLIENTS: Readonly<Record<ClientName, Client>> = {
@@ -24,7 +24,12 @@ export const UPSTREAMS: readonly Upstream[] = [
   messagesUpstream,
   geminiUpstream,
   converseUpstream,
+  completionsUpstream,
 ];
+
+/** The dialects that calls of a client's format may go out in. */
+export const upstreamsOf = (client: ClientName): readonly Upstream[] =>
+  UPSTREAMS.filter(({ only }) => only === undefined || only === client);
 
 /**
  * Pairs that `npm test` runs: each format that is a dialect too to itself, each format to a dialect that is not its own, and each
@@ -33,7 +38,7 @@ export const UPSTREAMS: readonly Upstream[] = [
  */
 const CHOSEN: Readonly<Record<ClientName, readonly UpstreamName[]>> = {
   chat: ["chat", "messages"],
-  completions: ["responses"],
+  completions: ["completions", "responses"],
   responses: ["responses", "gemini"],
   messages: ["messages", "converse"],
   generate: ["chat"],
@@ -44,7 +49,9 @@ export const isChosen = (client: ClientName, upstream: UpstreamName): boolean =>
 
 /** The dialects that a part of the tests runs with this format. */
 export function upstreamsIn(part: PartName, client: ClientName): readonly Upstream[] {
-  return UPSTREAMS.filter(({ name }) => part === "all" || isChosen(client, name) === (part === "quick"));
+  return upstreamsOf(client).filter(
+    ({ name }) => part === "all" || isChosen(client, name) === (part === "quick"),
+  );
 }
 
 /** The part of the tests that this run runs. */
@@ -99,7 +106,7 @@ export interface PairCounts {
 
 /** Each counts once whole and once streamed. */
 export const MATRIX: readonly PairCounts[] = Object.values(CLIENTS).flatMap((client) =>
-  UPSTREAMS.map((upstream) => {
+  upstreamsOf(client.name).map((upstream) => {
     const answers = answersOn(client, upstream);
     const warned = answers.filter((one) => upstreamLack(client, upstream, one) !== undefined).length;
     return {

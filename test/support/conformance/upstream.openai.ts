@@ -80,6 +80,55 @@ export const chatUpstream: Upstream = {
   },
 };
 
+/** A text to be continued, and nothing else. */
+export const completionsUpstream: Upstream = {
+  name: "completions",
+  only: "completions",
+  model: "weir/sim-completions",
+  thinker: "weir/sim-completions",
+  seals: false,
+  lacks: {},
+  seen: (body) => ({
+    system: "",
+    texts: [body.prompt],
+    images: [],
+    imageUrls: [],
+    documents: [],
+    calls: [],
+    results: [],
+    seals: [],
+    tools: [],
+    choosing: undefined,
+    schema: undefined,
+    json: false,
+    temperature: body.temperature,
+    seed: body.seed,
+    stop: [body.stop ?? []].flat(),
+    maxTokens: body.max_tokens,
+    choices: body.n ?? 1,
+    cacheMarks: 0,
+  }),
+  told({ choices, usage }) {
+    return {
+      choices: (choices as Json[]).map(({ text, finish_reason: stop }) => ({
+        text,
+        refusal: "",
+        reasoning: "",
+        calls: [],
+        stop,
+      })),
+      seals: [],
+      usage: usage && {
+        input: usage.prompt_tokens,
+        output: usage.completion_tokens,
+        cacheRead: usage.prompt_tokens_details?.cached_tokens ?? 0,
+        cacheWrite: 0,
+        reasoning: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+      },
+    };
+  },
+};
+
 export const responsesUpstream: Upstream = {
   name: "responses",
   model: "weir/sim-responses",

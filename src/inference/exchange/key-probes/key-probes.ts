@@ -7,7 +7,7 @@ import type { Endpoint, ProviderKey } from "../../../base/endpoint.ts";
 import type { Health } from "../../../routing/health/health.ts";
 import type { KeyResult } from "../../../routing/health/refused-keys.ts";
 import { FORMATS } from "../../../wire/formats.ts";
-import { passageTo } from "../../../wire/passages.ts";
+import { canAnswer, passageTo } from "../../../wire/passages.ts";
 import { answerFailure } from "../../upstream/failure.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Bodies, Sender } from "../body/bodies.ts";
@@ -53,11 +53,14 @@ const WORD = "Hi";
 /** No org asks: what would have to be replaced is not in the question. */
 const NO_ORG: Sender = { orgId: "", billed: "platform" };
 
-/** By what the endpoint is asked to do. */
+/** By what the endpoint is asked to do; the first that it can answer is asked. */
 const QUESTIONS = {
-  generate: [FORMATS.chat, { messages: [{ role: "user", content: WORD }], max_tokens: 1 }],
-  embed: [FORMATS.embeddings, { input: WORD }],
-  rerank: [FORMATS.rerank, { query: WORD, documents: [WORD] }],
+  generate: [
+    [FORMATS.chat, { messages: [{ role: "user", content: WORD }], max_tokens: 1 }],
+    [FORMATS.completions, { prompt: WORD, max_tokens: 1 }],
+  ],
+  embed: [[FORMATS.embeddings, { input: WORD }]],
+  rerank: [[FORMATS.rerank, { query: WORD, documents: [WORD] }]],
 } as const;
 
 /**
@@ -69,15 +72,16 @@ async function probeKey(
   endpoint: Endpoint,
   key: ProviderKey,
 ): Promise<KeyResult | undefined> {
-  const [format, asked] = QUESTIONS[endpoint.task];
-  const passable = passageTo(format, endpoint);
-  if (passable === undefined) return undefined;
+  const question = QUESTIONS[endpoint.task].find(([format]) => canAnswer(format, endpoint));
+  const passable = question && passageTo(question[0], endpoint);
+  if (question === undefined || passable === undefined) return undefined;
+  const [format, asked] = question;
   const body = Buffer.from(JSON.stringify({ model: endpoint.model, ...asked }));
   const request = await bodies.read(format, body);
   const { parts } = await bodies.write(format, passable, request, endpoint, NO_ORG);
   const act = endpoint.task === "generate" ? "call" : endpoint.task;
-  const question = { endpoint, key, dialect: passable.dialect, act, parts, headers: {} } as const;
-  const answer = await upstreams.ask({ ...question, timeoutMs: TIMEOUT_MS }).catch(() => undefined);
+  const sent = { endpoint, key, dialect: passable.dialect, act, parts, headers: {} } as const;
+  const answer = await upstreams.ask({ ...sent, timeoutMs: TIMEOUT_MS }).catch(() => undefined);
   if (answer === undefined) return undefined;
   const { status, headers, body: refusal } = answer;
   if (status >= 200 && status < 300) return { outcome: "ok", errorClass: "", httpStatus: status };

@@ -1,0 +1,32 @@
+/** A spliced completions stream: as one of chat, with the text of a choice in `text`. */
+import { cutChunk } from "../chat/finish-chunk.ts";
+import { ChatSpliceStream, type ChunkForm } from "../chat/splice-stream.ts";
+import type { AnswerIdentity } from "../format.ts";
+import type { ReplyFacts } from "../neutral/contract.ts";
+import { lessEcho, withoutEcho } from "./echo.ts";
+import { CompletionsStreamReader } from "./reader.ts";
+import type { CompletionsRequest } from "./request.ts";
+
+const TEXT_CHUNKS: ChunkForm = {
+  object: "text_completion",
+  reader: (maxEventBytes, tap) => new CompletionsStreamReader(maxEventBytes, tap),
+  cut: (data, choices) => cutChunk(data, choices, "text"),
+};
+
+export class CompletionsSpliceStream extends ChatSpliceStream {
+  readonly #echoedBytes: number;
+
+  constructor(request: CompletionsRequest, identity: AnswerIdentity) {
+    super(request, identity, TEXT_CHUNKS);
+    this.#echoedBytes = request.echoedBytes;
+  }
+
+  /** Without the prompts that are repeated: nothing of them is generated. */
+  override get textBytes(): number {
+    return lessEcho(super.textBytes, this.#echoedBytes);
+  }
+
+  override get facts(): ReplyFacts {
+    return withoutEcho(super.facts, this.#echoedBytes);
+  }
+}

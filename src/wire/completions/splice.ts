@@ -1,0 +1,58 @@
+/**
+ * Completions between a client and an upstream that both speak them: `id` and `model` of the answer are replaced, `svc` is added,
+ * every other byte is passed on unchanged. So whatever continues a text passes: `suffix`, `echo`, `logprobs`, token ids.
+ */
+import type { Endpoint } from "../../base/endpoint.ts";
+import { chatReport, isErrorBody } from "../chat/read-reply.ts";
+import { readStop } from "../chat/stop.ts";
+import { readChatUsage, writeChatUsage } from "../chat/usage.ts";
+import type { Billed } from "../extras/sift.ts";
+import type { Outgoing, Passage, WholeAnswer } from "../format.ts";
+import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
+import { readErrorBody } from "../neutral/upstream-error.ts";
+import { limitEdits } from "../relay/output-limit.ts";
+import { spliced, spliceOf } from "../relay/splice.ts";
+import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
+import { withoutEcho } from "./echo.ts";
+import { noTextCompletion, readCompletionsReply } from "./read-reply.ts";
+import type { CompletionsRequest } from "./request.ts";
+import { CompletionsSpliceStream } from "./splice-stream.ts";
+
+const COMPLETION: AnswerReading = {
+  error: (value, bytes) => (isErrorBody(value) ? readErrorBody(bytes) : undefined),
+  ending,
+  usage: readChatUsage,
+  report: chatReport,
+  reply: readCompletionsReply,
+  writeUsage: writeChatUsage,
+};
+
+export const completionsSplice: Passage<CompletionsRequest> = {
+  write: spliceCompletionsRequest,
+  whole(body, { echoedBytes }, identity): WholeAnswer {
+    const answer = splicedAnswer(body, COMPLETION, identity);
+    return { ...answer, facts: withoutEcho(answer.facts, echoedBytes) };
+  },
+  stream: (request, identity) => new CompletionsSpliceStream(request, identity),
+};
+
+function ending(value: JsonObject): ReturnType<AnswerReading["ending"]> {
+  if (!Array.isArray(value.choices)) throw noTextCompletion();
+  const [first] = value.choices;
+  const reason = stringOf(objectOf(first).finish_reason);
+  return { stopReason: first === undefined ? "" : readStop(reason, false).reason, toolCalls: 0 };
+}
+
+function spliceCompletionsRequest(
+  request: CompletionsRequest,
+  endpoint: Endpoint,
+  billed: Billed = "platform",
+): Outgoing {
+  const splice = spliceOf(request, endpoint, "completions", billed);
+  const { edits, remove } = splice;
+  if (!endpoint.provider.quirks.streamUsage) remove.push("stream_options");
+  else if (!remove.includes("stream_options") && request.usageSwitch !== undefined)
+    edits.push(request.usageSwitch);
+  edits.push(...limitEdits(request, ["max_tokens"]));
+  return spliced(request, splice);
+}
