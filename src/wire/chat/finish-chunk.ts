@@ -32,8 +32,9 @@ const ENVELOPE: readonly string[] = [
 /** The member of a choice that holds its content: `delta` in chat, `text` in completions. */
 export type ContentMember = "delta" | "text";
 
-/** Its value without content, JSON. */
+/** Its value without content, JSON. Together repeats the text of a completion in `delta`. */
 const EMPTY: Readonly<Record<ContentMember, string>> = { delta: "{}", text: '""' };
+const CONTENTS = Object.keys(EMPTY) as readonly ContentMember[];
 
 /** Members of a choice that belong to its content. */
 const CONTENT_MEMBERS: readonly string[] = ["index", "delta", "text", "logprobs", "finish_reason"];
@@ -97,7 +98,8 @@ function contentOf(choice: string): string {
 /** A choice without its text. */
 function endOf(choice: string, content: ContentMember): string {
   const { members } = skim(choice);
-  const edits = [setMember(choice, members, content, EMPTY[content])];
+  const held = CONTENTS.filter((name) => name === content || memberOf(members, name) !== undefined);
+  const edits = held.map((name) => setMember(choice, members, name, EMPTY[name]));
   if (memberOf(members, "logprobs") !== undefined) edits.push(setMember(choice, members, "logprobs", "null"));
   return applyEdits(choice, edits);
 }

@@ -83,6 +83,10 @@ interface PromptSizes {
   readonly bytes: number;
 }
 
+/** Models begin each text with a mark, and it is billed. */
+const MARK_TOKENS = 1;
+
+/** A suffix is read with each prompt. */
 function promptOf(
   { prompt }: CompletionsBody,
   proseBytes: number,
@@ -94,14 +98,13 @@ function promptOf(
   const besides = estimatePromptTokens(proseBytes - memberBytes, 0);
   if (kind === "tokens") {
     const bytes = total * BYTES_PER_TOKEN;
-    return { prompts, isTokens: true, tokens: besides + total, longest: besides + longest, bytes };
+    return { prompts, isTokens: true, tokens: besides * prompts + total, longest: besides + longest, bytes };
   }
   const longestBytes = Math.max(longest, ...longStringsIn(elided, member));
   return {
     prompts,
     isTokens: false,
-    // A mark at the beginning of each text is billed too.
-    tokens: estimatePromptTokens(proseBytes, 0) + prompts - 1,
+    tokens: estimatePromptTokens(proseBytes, 0) + (prompts - 1) * (besides + MARK_TOKENS),
     longest: besides + estimatePromptTokens(longestBytes, 0),
     bytes: memberBytes,
   };

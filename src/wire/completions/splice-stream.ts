@@ -3,6 +3,9 @@ import { cutChunk } from "../chat/finish-chunk.ts";
 import { ChatSpliceStream, type ChunkForm } from "../chat/splice-stream.ts";
 import type { AnswerIdentity } from "../format.ts";
 import type { ReplyFacts } from "../neutral/contract.ts";
+import type { Passed } from "../neutral/delta-frame.ts";
+import type { JsonObject } from "../neutral/reader.ts";
+import { chunkOfChat } from "./chat-shaped.ts";
 import { lessEcho, withoutEcho } from "./echo.ts";
 import { CompletionsStreamReader } from "./reader.ts";
 import type { CompletionsRequest } from "./request.ts";
@@ -15,10 +18,26 @@ const TEXT_CHUNKS: ChunkForm = {
 
 export class CompletionsSpliceStream extends ChatSpliceStream {
   readonly #echoedBytes: number;
+  /** The current event, where it came in the shape of chat. */
+  #rebuilt: string | undefined;
 
   constructor(request: CompletionsRequest, identity: AnswerIdentity) {
     super(request, identity, TEXT_CHUNKS);
     this.#echoedBytes = request.echoedBytes;
+  }
+
+  override parse(data: string): JsonObject | undefined {
+    this.#rebuilt = chunkOfChat(data);
+    return super.parse(this.#rebuilt ?? data);
+  }
+
+  protected override pass(data: string, type: string, event: JsonObject): Passed | undefined {
+    const rebuilt = this.#rebuilt;
+    if (rebuilt === undefined) return super.pass(data, type, event);
+    this.#rebuilt = undefined;
+    super.pass(rebuilt, type, event);
+    // Later events are not like this one as it is passed on, but as it came.
+    return undefined;
   }
 
   /** Without the prompts that are repeated: nothing of them is generated. */

@@ -13,6 +13,7 @@ import { readErrorBody } from "../neutral/upstream-error.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
+import { replyOfChat } from "./chat-shaped.ts";
 import { withoutEcho } from "./echo.ts";
 import { noTextCompletion, readCompletionsReply } from "./read-reply.ts";
 import type { CompletionsRequest } from "./request.ts";
@@ -30,7 +31,7 @@ const COMPLETION: AnswerReading = {
 export const completionsSplice: Passage<CompletionsRequest> = {
   write: spliceCompletionsRequest,
   whole(body, { echoedBytes }, identity): WholeAnswer {
-    const answer = splicedAnswer(body, COMPLETION, identity);
+    const answer = splicedAnswer(replyOfChat(body) ?? body, COMPLETION, identity);
     return { ...answer, facts: withoutEcho(answer.facts, echoedBytes) };
   },
   stream: (request, identity) => new CompletionsSpliceStream(request, identity),
