@@ -8,9 +8,9 @@ import type { ReplyFacts } from "../neutral/contract.ts";
 export const lessEcho = (textBytes: number, echoedBytes: number): number =>
   textBytes === 0 ? 0 : Math.max(1, textBytes - echoedBytes);
 
-/** The facts of an answer that repeats so many bytes of prompts. They matter only where its upstream reports no usage. */
+/** The facts of an answer that repeats so many bytes of prompts. */
 export function withoutEcho(facts: ReplyFacts, echoedBytes: number): ReplyFacts {
-  if (echoedBytes === 0 || facts.usage !== undefined) return facts;
+  if (echoedBytes === 0) return facts;
   const outputBytes = lessEcho(facts.outputBytes, echoedBytes);
-  return { ...facts, outputBytes, unreportedBytes: outputBytes };
+  return { ...facts, outputBytes, unreportedBytes: Math.min(facts.unreportedBytes, outputBytes) };
 }

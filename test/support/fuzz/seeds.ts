@@ -14,10 +14,13 @@ import type { ClientName } from "../conformance/ends.ts";
 import { CLIENTS } from "../conformance/pairs.ts";
 import { asks, TOOLS } from "../conformance/prompts.ts";
 import { endpoint } from "../routing/fixtures.ts";
+import { STREAMS } from "../wire/completions.fixtures.ts";
 import { latin1Of as converseRecorded, NAMES } from "../wire/converse.fixtures.ts";
 import { REPLIES } from "../wire/embeddings.fixtures.ts";
 
 export const GENERATION: readonly Dialect[] = ["chat", "responses", "messages", "gemini", "converse"];
+/** Dialects that only clients of the format of their name reach. */
+export const SPLICED = ["completions"] as const satisfies readonly (Dialect & ClientName)[];
 export const EMBEDDING = Object.keys(REPLIES) as readonly Dialect[];
 export const RERANKING: readonly Dialect[] = ["cohere", "jina", "voyage"];
 
@@ -94,6 +97,8 @@ const MORE: Readonly<Record<ClientName, readonly Json[]>> = {
   ],
   completions: [
     { prompt: ["a"], logprobs: 2, user: "u", svc: OURS },
+    { prompt: [[1, 2], [3]], suffix: "é", echo: true, best_of: 3, n: 2, max_tokens: 0 },
+    { prompt: ["a", "ü"], suffix: "", echo: true, n_predict: 5, service_tier: "flex" },
     { logit_bias: { "1": 2 }, presence_penalty: 1, frequency_penalty: -1, top_p: 0.5 },
   ],
   responses: [
@@ -213,6 +218,7 @@ const PATHS: Readonly<Record<string, readonly [whole: string, stream: string]>> 
   messages: ["/v1/messages", "/v1/messages"],
   gemini: ["/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent?alt=sse"],
   converse: ["/model/m/converse", "/model/m/converse-stream"],
+  completions: ["/v1/completions", "/v1/completions"],
 };
 const HEADERS = {
   "content-type": "application/json",
@@ -225,7 +231,7 @@ export async function answerSeeds(stream: boolean): Promise<ReadonlyMap<Dialect,
   const simulator = await startSimulator();
   try {
     const found = new Map<Dialect, readonly string[]>();
-    for (const dialect of GENERATION) {
+    for (const dialect of [...GENERATION, ...SPLICED]) {
       const path = PATHS[dialect]?.[stream ? 1 : 0];
       const bodies = ASKS.map((said) => requestTo(dialect, said, stream));
       const texts = await Promise.all(
@@ -248,15 +254,17 @@ export async function answerSeeds(stream: boolean): Promise<ReadonlyMap<Dialect,
 }
 
 function requestTo(dialect: Dialect, ask: Ask, stream: boolean): string {
-  const { generate } = FORMATS;
-  const request = generate.read(Buffer.from(JSON.stringify(CLIENTS.generate.request(ask, "v/m", stream))));
+  const name = SPLICED.find((spliced) => spliced === dialect) ?? "generate";
+  const format = FORMATS[name];
+  const request = format.read(Buffer.from(JSON.stringify(CLIENTS[name].request(ask, "v/m", stream))));
   const to = endpoint("fuzz", { dialects: [dialect], upstreamModel: "m" });
-  const parts = passageTo(generate, to)?.passage.write(request, to).parts ?? [];
+  const parts = passageTo(format, to)?.passage.write(request, to).parts ?? [];
   return Buffer.concat(parts).toString();
 }
 
 /** Streams of real providers as they were recorded. */
 export function recordedStreams(dialect: Dialect): string[] {
+  if (dialect === "completions") return STREAMS.map(({ text }) => Buffer.from(text).toString("latin1"));
   if (dialect === "converse") return NAMES.map(converseRecorded);
   const folder = new URL(`../../fixtures/${dialect}/`, import.meta.url);
   return readdirSync(folder)

@@ -18,7 +18,14 @@ import {
   UPSTREAMS_FAULT,
   wayTo,
 } from "../../support/fuzz/rules.ts";
-import { answerSeeds, EMBEDDING, GENERATION, otherAnswers, RERANKING } from "../../support/fuzz/seeds.ts";
+import {
+  answerSeeds,
+  EMBEDDING,
+  GENERATION,
+  otherAnswers,
+  RERANKING,
+  SPLICED,
+} from "../../support/fuzz/seeds.ts";
 import { CLIENTS, requestOf } from "./asked.ts";
 import { family, type Round } from "./harness.ts";
 import { damagedBody, pick } from "./mutations.ts";
@@ -62,6 +69,12 @@ describe("whole answers", () => {
   for (const dialect of GENERATION) {
     family(`answers of ${dialect}`, 0.3, (round) =>
       answer(round, found.get(dialect) ?? [], dialect, CLIENTS),
+    );
+  }
+
+  for (const dialect of SPLICED) {
+    family(`answers of ${dialect}`, 0.3, (round) =>
+      answer(round, found.get(dialect) ?? [], dialect, [dialect]),
     );
   }
 

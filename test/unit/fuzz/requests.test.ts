@@ -19,7 +19,7 @@ import {
   typed,
   wayTo,
 } from "../../support/fuzz/rules.ts";
-import { EMBEDDING, GENERATION, RERANKING, requestSeeds } from "../../support/fuzz/seeds.ts";
+import { EMBEDDING, GENERATION, RERANKING, requestSeeds, SPLICED } from "../../support/fuzz/seeds.ts";
 import { family } from "./harness.ts";
 import { damagedBody, pick } from "./mutations.ts";
 
@@ -77,7 +77,8 @@ describe("requests", () => {
   for (const name of Object.keys(FORMATS) as FormatName[]) {
     const format = FORMATS[name];
     const seeds = requestSeeds(name);
-    const endpoints = DIALECTS_OF[format.task].flatMap(endpointsOf);
+    const own = SPLICED.filter((dialect) => dialect === name);
+    const endpoints = [...own, ...DIALECTS_OF[format.task]].flatMap(endpointsOf);
     family(`requests of ${name}`, 0.03, (round) => {
       const { random } = round;
       const bytes = Buffer.from(round.damaged(damagedBody, seeds), "latin1");

@@ -53,6 +53,12 @@ const dialects: readonly Dialect[] = [
     body: (text) => ({ messages: [{ role: "user", content: [{ text }] }] }),
     delta: /"delta":\{"text":"([^"]+)"/g,
   },
+  {
+    name: "completions",
+    path: "/v1/completions",
+    body: (prompt, stream) => ({ model: "m", stream, prompt }),
+    delta: /"text":"([^"]+)"/g,
+  },
 ];
 const HEADERS = { authorization: "Bearer sk-test", "anthropic-version": "2023-06-01" };
 

@@ -1,8 +1,8 @@
 /** Spliced streams of completions: what a client gets, and what is metered and kept, at every cut of their bytes. */
 import { describe, expect, test } from "vitest";
 import type { AnswerStream } from "../../../src/wire/format.ts";
+import { ID, STREAMS, streamOf } from "../../support/wire/completions.fixtures.ts";
 import { type Json, MODEL, plainChunks, SVC, usage } from "../../support/wire/fixtures.ts";
-import { ID, STREAMS, streamOf } from "./completions.fixtures.ts";
 
 const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
 

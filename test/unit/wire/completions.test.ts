@@ -7,8 +7,8 @@ import { completionsSplice } from "../../../src/wire/completions/splice.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { canAnswer, passageTo } from "../../../src/wire/passages.ts";
 import { endpoint, provider } from "../../support/routing/fixtures.ts";
+import { ID, IDENTITY, read } from "../../support/wire/completions.fixtures.ts";
 import { MODEL, SVC, usage } from "../../support/wire/fixtures.ts";
-import { ID, IDENTITY, read } from "./completions.fixtures.ts";
 
 const UPSTREAM = endpoint("e", { dialects: ["completions"], upstreamModel: "up" });
 

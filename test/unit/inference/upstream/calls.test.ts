@@ -55,6 +55,8 @@ const PATHS: [Dialect, Task, boolean, string][] = [
   ["messages", "generate", true, "/v1/messages"],
   ["gemini", "generate", false, "/v1/models/org%2Fm%3A1:generateContent"],
   ["gemini", "generate", true, "/v1/models/org%2Fm%3A1:streamGenerateContent?alt=sse"],
+  ["completions", "generate", false, "/v1/completions"],
+  ["completions", "generate", true, "/v1/completions"],
   ["converse", "generate", false, "/v1/model/org%2Fm%3A1/converse"],
   ["converse", "generate", true, "/v1/model/org%2Fm%3A1/converse-stream"],
   ["openai_embeddings", "embed", false, "/v1/embeddings"],

@@ -2,7 +2,7 @@
 import { readCompletionsRequest } from "../../../src/wire/completions/request.ts";
 import { completionsSplice } from "../../../src/wire/completions/splice.ts";
 import type { AnswerIdentity, AnswerStream } from "../../../src/wire/format.ts";
-import { MODEL, SVC } from "../../support/wire/fixtures.ts";
+import { MODEL, SVC } from "./fixtures.ts";
 
 export const ID = "cmpl-01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
