@@ -13,7 +13,7 @@ import { parseObject, prompted, type SimulatedRequest, wholeNumber } from "./sim
 import { SSE_TYPE, sseFrame, sseFrameBytes } from "./sse.ts";
 
 interface CompletionsRequest extends SimulatedRequest {
-  /** Of each answer to one prompt: its log probabilities are told. */
+  /** Log probabilities of the answers are told. */
   readonly hasLogprobs: boolean;
   /** The prompt of each choice, which its text begins with; empty without `echo`. */
   readonly echoes: readonly string[];

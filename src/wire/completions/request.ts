@@ -75,11 +75,11 @@ const leastOne = (maxTokens: number | null | undefined): number | undefined =>
 interface PromptSizes {
   readonly prompts: number;
   readonly isTokens: boolean;
-  /** Of all that a model reads; exact of token ids, estimated of texts. */
+  /** Tokens of all that a model reads: token ids are counted, texts estimated. */
   readonly tokens: number;
   /** The same of the longest prompt, with all that stands beside the prompts. */
   readonly longest: number;
-  /** Of all prompts as text: JSON of texts, estimated of token ids. */
+  /** Bytes of all prompts as text: the JSON of texts, an estimate for token ids. */
   readonly bytes: number;
 }
 

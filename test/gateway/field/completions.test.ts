@@ -15,7 +15,7 @@ const entry = { context: 200_000, max_output: 100_000 };
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await testGateway({
-    model: { modalities: { in: ["text"], out: ["text"] }, ...{ context: 200_000, max_output: 100_000 } },
+    model: { modalities: { in: ["text"], out: ["text"] }, context: 200_000, max_output: 100_000 },
     endpoints: [
       { provider: "chats", price, entry: { ...entry, dialects: ["chat"] } },
       { provider: "fills", price, entry: { ...entry, dialects: ["completions"] } },
@@ -236,6 +236,18 @@ describe("money", () => {
   test("without a limit a whole answer is held for as the longest that the endpoint gives", async () => {
     const { json } = await complete({ prompt: Array(20).fill("a") }, "fills");
     expect(json.error.details.required_micro_usd).toBeGreaterThanOrEqual(20 * 100_000 * OUTPUT);
+  });
+
+  test("a call may be fitted to what there is: the limit is told in `max_tokens`", async () => {
+    const svc = { ...only("fills").svc, hold: "fit" };
+    for (const limit of [{ max_tokens: 100_000 }, {}]) {
+      const { status } = await complete({ prompt: "a", best_of: 20, svc, ...limit });
+      expect(status).toBe(200);
+      const { max_tokens: told } = sentBody();
+      expect(told).toBeGreaterThan(16);
+      // 25 USD.
+      expect(told * 20 * OUTPUT).toBeLessThanOrEqual(25_000_000);
+    }
   });
 
   test("all that is made is charged, as the provider reports it", async () => {
