@@ -16,6 +16,7 @@ const POOLS = [
   "revoked",
   "forbidden",
   "away",
+  "texts",
 ] as const;
 type Pool = (typeof POOLS)[number];
 const variableOf = (pool: string): string => `PROBES_TEST_${pool.toUpperCase()}`;
@@ -54,6 +55,7 @@ beforeAll(async () => {
       baseUrl: `${provider.url}/v1`,
       credentialEnv: variableOf(pool),
       isReal: true,
+      dialects: [pool === "texts" ? "completions" : "chat"],
     })),
   });
 });
@@ -117,6 +119,17 @@ describe("S5: the gateway's own question", () => {
       messages: [{ role: "user", content: "Hi" }],
     });
     resolve();
+  });
+
+  test("is a text to be continued where nothing else is spoken", async () => {
+    refusal = (asked) =>
+      isPoison(asked) ? { status: 401, error: { message: "No.", type: "authentication_error" } } : undefined;
+    const svc = { route: { providers: { only: ["texts"] } } };
+    const body = { model: "test/model", prompt: "POISON", svc };
+    expect((await gateway.call("POST", "/v1/completions", { body })).status).toBe(502);
+    const [asked] = await until("it is asked", probes, ({ length }) => length > 0);
+    expect(asked?.path).toBe("/v1/completions");
+    expect(JSON.parse(asked?.body ?? "")).toEqual({ model: "sim-test", prompt: "Hi", max_tokens: 1 });
   });
 
   test("rests a key that is refused for good, for all, until it is accepted", async () => {
