@@ -3,6 +3,8 @@
  * the calls of all clients read alike.
  */
 import { WeirError } from "../base/errors.ts";
+import { beyondChat } from "./completions/neutral-request.ts";
+import type { CompletionsBody } from "./completions/schema.ts";
 import type { EmbedRequest, NeutralEmbedRequest } from "./embed/neutral.ts";
 import { embeddingsNeutral, embedNeutral } from "./embed/neutral-request.ts";
 import type { ClientRequest, FormatName } from "./format.ts";
@@ -47,6 +49,8 @@ function ownPart(format: FormatName, body: Buffer): Buffer {
 /** What is asked for, and the end user where the format names one. */
 function membersOf(format: FormatName, request: ClientRequest, source: Source): Members {
   const { generation } = FORMATS[format];
+  if (format === "completions" && beyondChat(source.value as CompletionsBody) !== undefined)
+    return textsOf(objectOf(source.value));
   if (generation !== undefined) {
     const neutral = generation.neutral(request, source);
     // A record shows values; the body itself has their texts.
@@ -58,6 +62,11 @@ function membersOf(format: FormatName, request: ClientRequest, source: Source): 
   if (format === "embed") return embedOf(embedNeutral(asked, source));
   const { model: _, ...rest } = objectOf(source.value);
   return rest;
+}
+
+/** What only a model that continues texts can be asked has no native words: it is shown as it was asked. */
+function textsOf({ model: _, svc: __, user, ...rest }: JsonObject): Members {
+  return typeof user === "string" ? { ...rest, user } : rest;
 }
 
 interface Members extends JsonObject {

@@ -2,14 +2,14 @@
  * A completions request in neutral terms: its prompt is one user message. What only a model that continues a text can do is refused:
  * left out, the answer would be to another question.
  */
-import { fail, type WeirError } from "../../base/errors.ts";
+import { fail } from "../../base/errors.ts";
 import { biases, field, stops } from "../chat/neutral-options.ts";
 import type { ClientRequest } from "../format.ts";
 import { numberAt, stringAt, wrong } from "../neutral/fields.ts";
 import type { NeutralOptions, NeutralRequest } from "../neutral/neutral.ts";
 import { defined } from "../neutral/options.ts";
 import type { Source } from "../neutral/source.ts";
-import type { CompletionsBody, Prompt } from "./schema.ts";
+import type { CompletionsBody } from "./schema.ts";
 
 /** Members that are carried, or concern only the gateway. All others are dropped and named. */
 const CARRIED: ReadonlySet<string> = new Set([
@@ -35,11 +35,16 @@ const CARRIED: ReadonlySet<string> = new Set([
 /** @throws WeirError 400 naming what no chat can do */
 export function completionsNeutral(request: ClientRequest, source: Source): NeutralRequest {
   const body = source.value as CompletionsBody;
-  if (body.suffix) throw noChat("/suffix", "fills a gap before a suffix");
-  if (body.max_tokens === 0) throw noChat("/max_tokens", "takes 0 output tokens");
+  const beyond = beyondChat(body);
+  if (beyond !== undefined) {
+    const { at: param, does } = beyond;
+    const message = `${param}: only an endpoint of the dialect completions ${does}.`;
+    throw fail("capability_not_supported", message, { param });
+  }
+  const [prompt = ""] = [body.prompt].flat() as string[];
   return {
     stream: request.facts.stream,
-    messages: [{ role: "user", parts: [{ type: "text", text: textOf(body.prompt) }], at: "/prompt" }],
+    messages: [{ role: "user", parts: [{ type: "text", text: prompt }], at: "/prompt" }],
     tools: [],
     options: optionsOf(body),
     dropped: Object.keys(body).flatMap((key) =>
@@ -48,19 +53,18 @@ export function completionsNeutral(request: ClientRequest, source: Source): Neut
   };
 }
 
-/** @throws WeirError 400 where it is not one text */
-function textOf(prompt: Prompt): string {
-  if (typeof prompt === "string") return prompt;
-  const [first] = prompt;
-  if (typeof first !== "string") throw noChat("/prompt", "takes a prompt as token ids");
-  if (prompt.length > 1) throw noChat("/prompt", "takes several prompts");
-  return first;
+/** The first thing that is asked for and that no chat can do, by its JSON pointer; undefined where there is none. */
+export function beyondChat({
+  prompt,
+  suffix,
+  max_tokens: maxTokens,
+}: CompletionsBody): { readonly at: string; readonly does: string } | undefined {
+  if (suffix) return { at: "/suffix", does: "fills a gap before a suffix" };
+  if (maxTokens === 0) return { at: "/max_tokens", does: "takes 0 output tokens" };
+  if (typeof prompt === "string") return undefined;
+  if (typeof prompt[0] !== "string") return { at: "/prompt", does: "takes a prompt as token ids" };
+  return prompt.length > 1 ? { at: "/prompt", does: "takes several prompts" } : undefined;
 }
-
-const noChat = (param: string, does: string): WeirError =>
-  fail("capability_not_supported", `${param}: only an endpoint of the dialect completions ${does}.`, {
-    param,
-  });
 
 /** Whether the member asks for nothing beyond the usual. */
 const isUsual = (key: string, { echo, best_of: made, n }: CompletionsBody): boolean =>

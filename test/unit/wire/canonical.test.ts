@@ -54,6 +54,19 @@ it("O27: clients of all formats that ask the same have the same canonical reques
   expect(new Set(said.map((messages) => JSON.stringify(messages))).size).toBe(1);
 });
 
+it.each([
+  { prompt: "a", suffix: "b", max_tokens: 3 },
+  { prompt: [[1, 2], [3]], echo: true },
+  { prompt: ["a", "ü"], best_of: 2 },
+])("O27: what only a model that continues texts can be asked is shown as it was: %j", (body) => {
+  const said = { model: "m", ...body, user: "u", svc: { metadata: { app: "x" } } };
+  expect(canonical("completions", said)).toEqual({
+    model: "m",
+    ...body,
+    metadata: { app: "x", user_id: "u" },
+  });
+});
+
 describe("O27: the canonical form", () => {
   const messages = [{ role: "user", content: "Hello" }];
   const route = { sort: "price" };
