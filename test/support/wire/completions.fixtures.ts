@@ -11,6 +11,7 @@ export const IDENTITY: AnswerIdentity = {
   requestId: SVC.request_id,
   model: MODEL,
   createdS: 1_750_000_000,
+  clock: { now: () => 1_750_000_000_000 },
   maxEventBytes: 1 << 20,
   maxCaptureBytes: 1 << 20,
 };
