@@ -27,8 +27,10 @@ const REPO = join(import.meta.dirname, "../..");
 /** The project "any cell" of the tests has each gateway be several behind a proxy. */
 const CELLS = Number(process.env.WEIR_TEST_CELLS ?? 0);
 
-/** An endpoint of the model `test/model`: what its upstream does to every call. */
+/** An endpoint of a model of the tests: what its upstream does to every call. */
 export interface TestEndpoint {
+  /** `test/model` unless told. */
+  readonly model?: string;
   /** Provider id; also the endpoint's order under `svc.route.providers.order`. */
   readonly provider: string;
   /** Simulator instruction carried by the provider's address; see `simulator/README.md`. */
@@ -52,9 +54,9 @@ export interface TestEndpoint {
 }
 
 export interface GatewayOptions {
-  /** Endpoints of `test/model`, beside the shipped catalog. */
+  /** Endpoints of `test/model` and of the models that they name, beside the shipped catalog. */
   readonly endpoints?: readonly TestEndpoint[];
-  /** Fields of the YAML entry of `test/model`. */
+  /** Fields of these models' YAML entries. */
   readonly model?: Readonly<Record<string, unknown>>;
   /** `weir.yaml`. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -228,7 +230,7 @@ export function prepareFolder(options: GatewayOptions, simulatorUrl: string): st
   }
   writeFileSync(join(config, "providers.yaml"), stringify({ providers }));
   if (options.endpoints)
-    writeFileSync(join(config, "models/test.yaml"), stringify(testModel(options.endpoints, options.model)));
+    writeFileSync(join(config, "models/test.yaml"), stringify(testModels(options.endpoints, options.model)));
   if (options.folder === undefined && options.engine !== false && !options.env?.CLICKHOUSE_URL)
     putAnalyticsTables(join(folder, "data"));
   writeSettings(config, options);
@@ -255,11 +257,12 @@ const provider = (id: string, baseUrl: string): Record<string, unknown> => ({
   regions: ["local", "eu", "us"],
 });
 
-const testModel = (endpoints: readonly TestEndpoint[], fields: GatewayOptions["model"]) => ({
-  vendor: "test",
-  models: [
-    {
-      id: "test/model",
+function testModels(endpoints: readonly TestEndpoint[], fields: GatewayOptions["model"]): object {
+  const byModel = Map.groupBy(endpoints, ({ model = "test/model" }) => model);
+  return {
+    vendor: "test",
+    models: [...byModel].map(([id, own]) => ({
+      id,
       name: "Test model",
       modalities: { in: ["text", "image"], out: ["text"] },
       // Takes a million tokens of any kind, also where a rough estimate is far above the truth.
@@ -267,16 +270,16 @@ const testModel = (endpoints: readonly TestEndpoint[], fields: GatewayOptions["m
       max_output: 100_000,
       capabilities: ["tools", "parallel_tools", "json_schema"],
       ...fields,
-      endpoints: endpoints.map((e) => ({
+      endpoints: own.map((e) => ({
         provider: e.provider,
         upstream_model: "sim-test",
         region: "local",
         price: e.price ?? { input: 1, output: 2 },
         ...e.entry,
       })),
-    },
-  ],
-});
+    })),
+  };
+}
 
 /** What a test does with a gateway at an address. @param folder has the keys of its first start */
 export function client(

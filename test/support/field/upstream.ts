@@ -1,0 +1,82 @@
+/** A scripted upstream on loopback: it gives the answers that it was told to give, in order, and keeps what arrived. */
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { Json } from "../conformance/ask.ts";
+import { startProvider } from "../upstream/fixtures.ts";
+
+export interface Scripted {
+  /** 200 unless told. */
+  readonly status?: number;
+  /** JSON unless told. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Instead of a body. A function is a gap: what follows is written once its promise is fulfilled. */
+  readonly parts?: readonly (string | Buffer | (() => Promise<unknown>))[];
+  /** The connection is cut behind the last part. */
+  readonly isCut?: boolean;
+}
+
+/** A request as it arrived. */
+export interface Arrived {
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: string;
+  readonly json: Json;
+}
+
+/** An answer, or what makes one of the request, such as a call of the tool that was offered. */
+export type Script = Scripted | ((arrived: Arrived) => Scripted);
+
+export class ScriptedUpstream {
+  readonly arrived: Arrived[] = [];
+  readonly #scripts: Script[] = [];
+  readonly #provider: Awaited<ReturnType<typeof startProvider>>;
+
+  private constructor(provider: Awaited<ReturnType<typeof startProvider>>) {
+    this.#provider = provider;
+    provider.answer = ({ path, headers, body }, response) => {
+      const arrived = { url: path, headers, raw: body, json: body === "" ? undefined : JSON.parse(body) };
+      this.arrived.push(arrived);
+      const script = this.#scripts.shift() ?? NO_SCRIPT;
+      void play(typeof script === "function" ? script(arrived) : script, response);
+    };
+  }
+
+  static async start(): Promise<ScriptedUpstream> {
+    return new ScriptedUpstream(await startProvider());
+  }
+
+  get url(): string {
+    return this.#provider.url;
+  }
+
+  /** The last request. @throws Error if none arrived */
+  get last(): Arrived {
+    const last = this.arrived.at(-1);
+    if (last === undefined) throw new Error("nothing arrived upstream");
+    return last;
+  }
+
+  /** Forgets what arrived and what was to be answered. @param scripts the next answers, in order */
+  script(...scripts: readonly Script[]): void {
+    this.arrived.length = 0;
+    this.#scripts.splice(0, Number.POSITIVE_INFINITY, ...scripts);
+  }
+
+  close(): Promise<void> {
+    return this.#provider.close();
+  }
+}
+
+/** More was asked than the test expects. */
+const NO_SCRIPT: Scripted = { status: 400, body: '{"error":{"message":"the test has no answer for this"}}' };
+
+async function play(scripted: Scripted, response: ServerResponse): Promise<void> {
+  const { status = 200, headers, body = "", parts = [body], isCut } = scripted;
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  for (const part of parts) {
+    if (typeof part === "function") await part();
+    else response.write(part);
+  }
+  if (isCut) response.destroy();
+  else response.end();
+}
