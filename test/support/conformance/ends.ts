@@ -2,7 +2,9 @@
 import type { Ask, Heard, Json, Seen, StopWord, Told } from "./ask.ts";
 
 export type ClientName = "chat" | "completions" | "responses" | "messages" | "generate";
-export type UpstreamName = "chat" | "responses" | "messages" | "gemini" | "converse" | "completions";
+/** Dialects that every format of generations can be translated to. */
+export type ChatUpstreamName = "chat" | "responses" | "messages" | "gemini" | "converse";
+export type UpstreamName = ChatUpstreamName | "completions";
 
 /** What a case needs of both ends. */
 export type Feature =

@@ -2,14 +2,14 @@
  * What a model says, as each dialect writes it, whole and streamed, for a scripted upstream. Arguments of calls are JSON text and are
  * written as they are: in dialects that have an object there, they are that object's text.
  */
-import type { UpstreamName } from "../conformance/ends.ts";
+import type { ChatUpstreamName } from "../conformance/ends.ts";
 import { eventFrame } from "../wire/converse.fixtures.ts";
 import type { Scripted } from "./upstream.ts";
 
 export interface SaidCall {
   readonly id: string;
   readonly name: string;
-  /** Of the tool's; only the dialect responses has namespaces. */
+  /** The tool's; only the dialect responses has namespaces. */
   readonly namespace?: string;
   /** JSON text of an object. */
   readonly arguments: string;
@@ -34,7 +34,7 @@ const PIECES = 24;
 const INPUT_TOKENS = 11;
 const OUTPUT_TOKENS = 7;
 
-export const answerOf = (dialect: UpstreamName, said: Said, stream: boolean): Scripted =>
+export const answerOf = (dialect: ChatUpstreamName, said: Said, stream: boolean): Scripted =>
   stream ? STREAMED[dialect](said) : { body: WHOLE[dialect](said) };
 
 const q = (value: unknown): string => JSON.stringify(value);
@@ -55,7 +55,7 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-const WHOLE: Readonly<Record<UpstreamName, (said: Said) => string>> = {
+const WHOLE: Readonly<Record<ChatUpstreamName, (said: Said) => string>> = {
   chat: (said) => {
     const calls = (said.calls ?? []).map(chatCall);
     const message = `{"role":"assistant","content":${q(said.text ?? null)},"refusal":null${calls.length > 0 ? `,"tool_calls":${list(calls)}` : ""}}`;
@@ -84,7 +84,7 @@ const WHOLE: Readonly<Record<UpstreamName, (said: Said) => string>> = {
   },
 };
 
-const STREAMED: Readonly<Record<UpstreamName, (said: Said) => Scripted>> = {
+const STREAMED: Readonly<Record<ChatUpstreamName, (said: Said) => Scripted>> = {
   chat: (said) => {
     const deltas: object[] = [{ role: "assistant", content: "" }];
     for (const content of piecesOf(said.text ?? "")) deltas.push({ content });

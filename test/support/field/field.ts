@@ -1,12 +1,12 @@
 /** A whole gateway in front of a scripted upstream: a model for each dialect, and one for each upstream model that code tells apart. */
 import { type Json, sseEvents } from "../conformance/ask.ts";
-import type { ClientName, UpstreamName } from "../conformance/ends.ts";
+import type { ChatUpstreamName, ClientName } from "../conformance/ends.ts";
 import { CLIENTS } from "../conformance/pairs.ts";
 import { type GatewayOptions, type TestGateway, testGateway } from "../gateway.ts";
 import { ScriptedUpstream } from "./upstream.ts";
 
 export interface Target {
-  readonly dialect: UpstreamName;
+  readonly dialect: ChatUpstreamName;
   readonly upstreamModel: string;
 }
 

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Ask, Heard, Seen } from "../conformance/ask.ts";
-import type { ClientName, UpstreamName } from "../conformance/ends.ts";
+import type { ChatUpstreamName, ClientName } from "../conformance/ends.ts";
 import { CLIENTS, UPSTREAMS } from "../conformance/pairs.ts";
 import { answerOf, type Said } from "./answers.ts";
 import { type Field, type Got, modelOf, startField, TARGETS, type TargetName } from "./field.ts";
@@ -31,7 +31,7 @@ export interface Kind {
 export interface Exchange {
   readonly client: ClientName;
   readonly target: TargetName;
-  readonly dialect: UpstreamName;
+  readonly dialect: ChatUpstreamName;
   readonly stream: boolean;
   /** The request that arrived upstream. */
   readonly up: Arrived;

@@ -9,7 +9,7 @@ import type { AnswerIdentity, ClientRequest } from "../../../../src/wire/format.
 import { FORMATS } from "../../../../src/wire/formats.ts";
 import { type Passable, passageTo } from "../../../../src/wire/passages.ts";
 import { type Json, sseEvents } from "../../../support/conformance/ask.ts";
-import type { ClientName, UpstreamName } from "../../../support/conformance/ends.ts";
+import type { ChatUpstreamName, ClientName } from "../../../support/conformance/ends.ts";
 import { amount, CUT_STEP } from "../../../support/effort.ts";
 import { answerOf } from "../../../support/field/answers.ts";
 import { endpoint, provider } from "../../../support/routing/fixtures.ts";
@@ -32,7 +32,7 @@ const SEED = Number(process.env.WEIR_SEED ?? 36);
 
 const CLIENTS: readonly ClientName[] = ["chat", "messages", "responses", "generate", "completions"];
 /** A model of each dialect, and where the dialect has an object or a schema as it is: elsewhere it is JSON in a string. */
-const UPSTREAMS: Readonly<Record<UpstreamName, { model: string; objects: readonly Place[] }>> = {
+const UPSTREAMS: Readonly<Record<ChatUpstreamName, { model: string; objects: readonly Place[] }>> = {
   chat: { model: "gpt-4.1", objects: ["toolSchema", "outputSchema"] },
   responses: { model: "gpt-4.1", objects: ["toolSchema", "outputSchema"] },
   messages: { model: "claude-sonnet-4-5", objects: ["args", "toolSchema", "outputSchema"] },
@@ -40,7 +40,7 @@ const UPSTREAMS: Readonly<Record<UpstreamName, { model: string; objects: readonl
   converse: { model: "anthropic.claude-sonnet-4-5-v1:0", objects: ["args", "toolSchema"] },
 };
 const PAIRS = CLIENTS.flatMap((client) =>
-  (Object.keys(UPSTREAMS) as UpstreamName[]).map((upstream) => [client, upstream] as const),
+  (Object.keys(UPSTREAMS) as ChatUpstreamName[]).map((upstream) => [client, upstream] as const),
 );
 
 type Place = "args" | "result" | "toolSchema" | "outputSchema";
@@ -59,12 +59,12 @@ const documents = fc.record({
 
 interface Pair {
   readonly client: ClientName;
-  readonly upstream: UpstreamName;
+  readonly upstream: ChatUpstreamName;
   readonly endpoint: Endpoint;
   readonly passage: Passable["passage"];
 }
 
-function pairOf(client: ClientName, upstream: UpstreamName): Pair {
+function pairOf(client: ClientName, upstream: ChatUpstreamName): Pair {
   const to = endpoint("e", {
     provider: { ...provider(PROVIDER), dialects: [upstream] },
     dialects: [upstream],
@@ -91,6 +91,7 @@ const identityOf = (client: ClientName): AnswerIdentity => ({
   requestId: SVC.request_id,
   model: "v/m",
   createdS: 0,
+  clock: { now: () => 0 },
   maxEventBytes: 1 << 20,
   maxCaptureBytes: 1 << 20,
 });
@@ -104,7 +105,7 @@ function heardWhole({ client, upstream, passage }: Pair, said: Said): string {
 
 type Said = Parameters<typeof answerOf>[1];
 
-const streamOf = (upstream: UpstreamName, said: Said): string =>
+const streamOf = (upstream: ChatUpstreamName, said: Said): string =>
   (answerOf(upstream, said, true).parts ?? [])
     .map((part) => Buffer.from(part as string).toString("latin1"))
     .join("");
