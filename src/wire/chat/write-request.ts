@@ -6,6 +6,8 @@ import type { Endpoint } from "../../base/endpoint.ts";
 import { effortOf } from "../neutral/effort.ts";
 import type { NeutralRequest, NeutralTool, OutputFormat } from "../neutral/neutral.ts";
 import { defined, OptionTaker, sameWords } from "../neutral/options.ts";
+import { strictFormat, strictTool } from "../schema/enforced.ts";
+import { OPENAI_RULES } from "../schema/rules.ts";
 import { writeMessages } from "./write-messages.ts";
 
 /** Anthropic's words for the tier mean nothing here. */
@@ -48,7 +50,7 @@ function sampling(taker: OptionTaker, maxTokensField: string) {
     logprobs: logprobs && true,
     top_logprobs: logprobs && logprobs.top > 0 ? logprobs.top : undefined,
     n: taker.take("choices"),
-    response_format: format && formatOf(format),
+    response_format: format && formatOf(format, taker),
   });
 }
 
@@ -64,19 +66,19 @@ function tools(given: readonly NeutralTool[], taker: OptionTaker) {
     if (cache !== undefined) taker.drop(`/tools/${index}/cache_control`);
   }
   return defined({
-    tools: given.map(({ name, description, parameters, strict }) => ({
-      type: "function",
-      function: defined({ name, description, parameters, strict }),
-    })),
+    tools: given.map((tool, index) => {
+      const { name, description, parameters, strict } = strictTool(tool, index, OPENAI_RULES, taker);
+      return { type: "function", function: defined({ name, description, parameters, strict }) };
+    }),
     tool_choice: typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice,
     parallel_tool_calls: parallel,
   });
 }
 
-function formatOf(format: OutputFormat) {
+function formatOf(format: OutputFormat, taker: OptionTaker) {
   if (format.type === "text") return { type: "text" };
   if (format.type === "json") return { type: "json_object" };
-  const { name = "response", description, schema, strict } = format;
+  const { name = "response", description, schema, strict } = strictFormat(format, OPENAI_RULES, taker);
   return { type: "json_schema", json_schema: defined({ name, description, schema, strict }) };
 }
 

@@ -8,6 +8,8 @@ import type { NeutralRequest, OutputFormat } from "../neutral/neutral.ts";
 import { OptionTaker } from "../neutral/options.ts";
 import { ANY_OBJECT } from "../neutral/tool-arguments.ts";
 import { mayBudget } from "../neutral/turns.ts";
+import { enforcedFormat, strictTool } from "../schema/enforced.ts";
+import { CLAUDE_RULES } from "../schema/rules.ts";
 import type {
   ConverseMessage,
   ConverseRequestBody,
@@ -99,7 +101,9 @@ function writeTools(
   }
   const toolChoice = choice === undefined || choice === "none" ? undefined : writeChoice(choice);
   return {
-    tools: tools.flatMap(({ name, description, parameters, strict, cache: mark }): ToolConfig["tools"] => {
+    tools: tools.flatMap((tool, index): ToolConfig["tools"] => {
+      const { name, description, cache: mark } = tool;
+      const { parameters, strict } = strictTool(tool, index, CLAUDE_RULES, options);
       const toolSpec = {
         name,
         // An empty one is refused.
@@ -139,7 +143,9 @@ function writeFormat(options: OptionTaker): TextFormat | undefined {
     options.putBack("format");
     return undefined;
   }
-  const { name, description, schema } = format;
+  const { name, description } = format;
+  const schema = enforcedFormat(format.schema, format, CLAUDE_RULES, options);
+  if (schema === undefined) return undefined;
   return {
     type: "json_schema",
     structure: {

@@ -109,12 +109,12 @@ function walkList(text: string, open: number, each: OpaquePaths, spans: Span[]):
 }
 
 /** A name may be written with escapes. */
-function nameOf(text: string, open: number, quote: number): string {
+export function nameOf(text: string, open: number, quote: number): string {
   const name = text.slice(open + 1, quote);
   return name.includes("\\") ? (JSON.parse(`"${name}"`) as string) : name;
 }
 
-function valueEnd(text: string, at: number): number {
+export function valueEnd(text: string, at: number): number {
   const first = text.charCodeAt(at);
   if (first === QUOTE) return closingQuote(text, at + 1) + 1;
   if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return scalarEnd(text, at);
@@ -139,7 +139,7 @@ function scalarEnd(text: string, from: number): number {
   return at === from ? from + 1 : at;
 }
 
-function skipSpace(text: string, from: number): number {
+export function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && text.charCodeAt(at) <= 32) at++;
   return at;

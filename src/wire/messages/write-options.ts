@@ -5,9 +5,11 @@
 
 import { type Thinker, takeSampling, takeThinking } from "../claude.ts";
 import { type JsonText, withMember, withNewMember } from "../json/json-text.ts";
-import type { NeutralTool, OutputFormat, ToolChoice } from "../neutral/neutral.ts";
+import type { NeutralTool, ToolChoice } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
 import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
+import { enforcedFormat, type SchemaFormat, strictTool } from "../schema/enforced.ts";
+import { CLAUDE_RULES } from "../schema/rules.ts";
 import { cacheControl } from "./write-messages.ts";
 
 export interface Written extends Thinker {
@@ -41,14 +43,18 @@ export function optionMembers(options: OptionTaker, written: Written) {
   };
 }
 
-/** The dialect requires the schema of an object. */
-export const toolOf = ({ name, description, parameters, strict, cache }: NeutralTool) => ({
-  name,
-  ...(description !== undefined && { description }),
-  input_schema: inputSchema(parameters),
-  ...(strict !== undefined && { strict }),
-  ...cacheControl(cache),
-});
+/** The dialect requires the schema of an object, and one that its grammar takes of a strict tool. */
+export function toolOf(tool: NeutralTool, index: number, options: OptionTaker) {
+  const typed = { ...tool, parameters: inputSchema(tool.parameters) };
+  const { name, description, parameters, strict, cache } = strictTool(typed, index, CLAUDE_RULES, options);
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input_schema: parameters,
+    ...(strict !== undefined && { strict }),
+    ...cacheControl(cache),
+  };
+}
 
 const inputSchema = (parameters: JsonText): JsonText =>
   parameters.isObject ? withMember(parameters, "type", '"object"') : NO_PARAMETERS;
@@ -86,14 +92,13 @@ function formatOf(options: OptionTaker) {
     options.putBack("format");
     return undefined;
   }
-  return { type: "json_schema" as const, schema: describedSchema(format.schema, format) };
+  const schema = enforcedFormat(describedSchema(format.schema, format), format, CLAUDE_RULES, options);
+  return schema && { type: "json_schema" as const, schema };
 }
 
 /** A description beside the schema is moved into it. */
-const describedSchema = (
-  schema: JsonText,
-  { description }: Extract<OutputFormat, { type: "json_schema" }>,
-) => (description === undefined ? schema : withNewMember(schema, "description", JSON.stringify(description)));
+const describedSchema = (schema: JsonText, { description }: SchemaFormat) =>
+  description === undefined ? schema : withNewMember(schema, "description", JSON.stringify(description));
 
 const TIERS = {
   auto: "auto",

@@ -26,7 +26,7 @@ export function writeMessagesRequest(request: NeutralRequest, endpoint: Endpoint
     max_tokens: maxTokens,
     ...(system.length > 0 && { system }),
     messages,
-    ...(hasTools && { tools: request.tools.map(toolOf) }),
+    ...(hasTools && { tools: request.tools.map((tool, index) => toolOf(tool, index, options)) }),
     ...optionMembers(options, written),
     ...(request.stream && { stream: true }),
   };

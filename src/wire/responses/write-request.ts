@@ -7,6 +7,8 @@ import type { Written } from "../format.ts";
 import { effortOf } from "../neutral/effort.ts";
 import type { NeutralRequest, NeutralTool, OutputFormat, Reasoning, ToolChoice } from "../neutral/neutral.ts";
 import { OptionTaker, sameWords } from "../neutral/options.ts";
+import { strictFormat, strictTool } from "../schema/enforced.ts";
+import { OPENAI_RULES } from "../schema/rules.ts";
 import { writeMessages } from "./write-messages.ts";
 
 export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoint): Written {
@@ -35,7 +37,7 @@ export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoin
       type: isCustom(name) ? ("custom" as const) : ("function" as const),
       name,
     });
-    body.tools = tools.map(toolOf);
+    body.tools = tools.map((tool, index) => toolOf(strictTool(tool, index, OPENAI_RULES, options)));
     body.tool_choice = choiceOf(options.take("toolChoice"), options.take("allowedTools"), named);
     body.parallel_tool_calls = options.take("parallelTools");
   }
@@ -89,7 +91,7 @@ function textOf(options: OptionTaker) {
   const verbosity = options.take("verbosity");
   if (format === undefined && verbosity === undefined) return undefined;
   return {
-    ...(format !== undefined && { format: formatOf(format) }),
+    ...(format !== undefined && { format: formatOf(format, options) }),
     ...(verbosity !== undefined && { verbosity }),
   };
 }
@@ -97,10 +99,10 @@ function textOf(options: OptionTaker) {
 /** The API requires a name of a schema. */
 const SCHEMA_NAME = "response";
 
-function formatOf(format: OutputFormat) {
+function formatOf(format: OutputFormat, options: OptionTaker) {
   if (format.type === "text") return { type: "text" as const };
   if (format.type === "json") return { type: "json_object" as const };
-  const { name = SCHEMA_NAME, description, schema, strict } = format;
+  const { name = SCHEMA_NAME, description, schema, strict } = strictFormat(format, OPENAI_RULES, options);
   return {
     type: "json_schema" as const,
     name,

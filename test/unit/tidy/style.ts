@@ -142,7 +142,7 @@ const SLOTS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Folders of what formats and dialects share. */
-const SHARED = ["json", "neutral", "relay"];
+const SHARED = ["json", "neutral", "relay", "schema"];
 
 /** What every folder has whose `dialect.ts` or `format.ts` these lists import. */
 const REQUIRED = {

@@ -1,0 +1,214 @@
+/**
+ * Fits a JSON schema to a provider that holds the model to it: objects are closed, a choice gets the keyword that is taken, and what is
+ * refused moves into the description, for the model to read, as the providers' own SDKs do. Only what must change is edited: all
+ * else stays the text that the caller wrote.
+ */
+import { fail, WeirError } from "../../base/errors.ts";
+import { applyEdits, type Edit } from "../json/json.ts";
+import { JsonText } from "../json/json-text.ts";
+import { removeSpans } from "../json/spans.ts";
+import { isRecursive, References } from "./references.ts";
+import type { SchemaRules } from "./rules.ts";
+import {
+  keywordOf,
+  readSchema,
+  type SchemaMember,
+  type SchemaNode,
+  shortValue,
+  takesObjects,
+} from "./schema-tree.ts";
+
+export interface FittedSchema {
+  readonly schema: JsonText;
+  /** A bound is only told to the model: it stands in a description. */
+  readonly isTold: boolean;
+  /** An object that took any member takes only those that are named. */
+  readonly isClosed: boolean;
+}
+
+/**
+ * @returns undefined of a schema that the provider cannot hold a model to, whatever is edited
+ * @throws WeirError `invalid_json` where a long string or name in the schema is none
+ */
+export function fitSchema(schema: JsonText, rules: SchemaRules): FittedSchema | undefined {
+  const { text } = schema;
+  try {
+    const root = readSchema(text);
+    return root === undefined
+      ? { schema, isTold: false, isClosed: false }
+      : fitted(schema, text, root, rules);
+  } catch (error) {
+    if (error instanceof WeirError) throw error;
+    throw fail("invalid_json", "The body is not valid JSON (in a schema).");
+  }
+}
+
+function fitted(
+  schema: JsonText,
+  text: string,
+  root: SchemaNode,
+  rules: SchemaRules,
+): FittedSchema | undefined {
+  const references = new References(text, root);
+  if (!rules.recursion && isRecursive(root, references)) return undefined;
+  const fitting = new Fitting(text, rules, references);
+  if (!fitting.fit(root, true)) return undefined;
+  const { edits, isTold, isClosed } = fitting;
+  return { schema: edits.length === 0 ? schema : new JsonText(applyEdits(text, edits)), isTold, isClosed };
+}
+
+/** What stands beside a reference and changes nothing about it. */
+const BESIDE_REFERENCE = /^\$|^definitions$/;
+
+/** Of one schema's text. */
+class Fitting {
+  readonly edits: Edit[] = [];
+  isTold = false;
+  isClosed = false;
+  readonly #text: string;
+  readonly #rules: SchemaRules;
+  readonly #references: References;
+
+  constructor(text: string, rules: SchemaRules, references: References) {
+    this.#text = text;
+    this.#rules = rules;
+    this.#references = references;
+  }
+
+  /** @returns false of a schema that cannot be fitted */
+  fit(node: SchemaNode, isRoot: boolean): boolean {
+    if (this.#rules.allRequired && !this.#requiresAll(node, isRoot)) return false;
+    const reference = this.#references.of(node);
+    if (reference?.startsWith("#") === false) return false;
+    if (!isRoot && reference !== undefined) this.#wrapReference(node);
+    const moved = node.members.map((member) => this.#isRefused(member, node));
+    for (const [index, member] of node.members.entries()) {
+      if (moved[index] === true) continue;
+      if (member.key === "additionalProperties") {
+        if (!this.#close(member)) return false;
+      } else if (!this.#fitWithin(member, node)) return false;
+    }
+    if (moved.includes(true)) this.#tell(node, moved);
+    return this.#closeOpen(node);
+  }
+
+  #fitWithin(member: SchemaMember, node: SchemaNode): boolean {
+    const { key, schemas } = member;
+    if (key === "oneOf" || (key === "allOf" && !this.#takesAllOf(member))) {
+      // All of one schema is any of it.
+      if (!hasNoOther(node, key) || (key === "allOf" && schemas.length !== 1)) return false;
+      this.#rename(member, "anyOf");
+    }
+    return schemas.every((schema) => schema.node === undefined || this.fit(schema.node, false));
+  }
+
+  #takesAllOf({ schemas }: SchemaMember): boolean {
+    const { allOf } = this.#rules;
+    return allOf && schemas.every(({ node }) => node === undefined || keywordOf(node, "$ref") === undefined);
+  }
+
+  /** Whether a keyword must leave its place. */
+  #isRefused(member: SchemaMember, node: SchemaNode): boolean {
+    const { key, schemas } = member;
+    const { refused, formats, plainLiterals, mostMinItems } = this.#rules;
+    if (refused.has(key)) return true;
+    const first = this.#text[member.valueStart];
+    if (key === "format") return !formats.has(String(shortValue(this.#text, member)));
+    if (key === "pattern") return first === '"' && !this.#rules.takesPattern(this.#valueOf(member) as string);
+    if (key === "minItems") return !(Number(shortValue(this.#text, member)) <= mostMinItems);
+    if (key === "items") return first === "[";
+    if (key === "oneOf") return keywordOf(node, "anyOf") !== undefined && schemas.length > 0;
+    if (!plainLiterals || (key !== "enum" && key !== "const")) return false;
+    if (key === "const") return first === "{" || first === "[";
+    const values = this.#valueOf(member);
+    return Array.isArray(values) && values.some((value) => typeof value === "object" && value !== null);
+  }
+
+  #valueOf({ valueStart, end }: SchemaMember): unknown {
+    return JSON.parse(this.#text.slice(valueStart, end));
+  }
+
+  /** No grammar has members of any name. */
+  #close({ valueStart, end }: SchemaMember): boolean {
+    if (this.#text.slice(valueStart, end) === "false") return true;
+    if (!this.#rules.closesMaps) return false;
+    this.isClosed = true;
+    this.edits.push({ start: valueStart, end, text: "false" });
+    return true;
+  }
+
+  /** An object that does not say whether it is open must say that it is closed. */
+  #closeOpen(node: SchemaNode): boolean {
+    if (keywordOf(node, "additionalProperties") !== undefined || !takesObjects(this.#text, node)) return true;
+    if (keywordOf(node, "properties") === undefined) {
+      if (!this.#rules.closesMaps) return false;
+      this.isClosed = true;
+    }
+    const last = node.members.at(-1);
+    const at = last?.end ?? node.start + 1;
+    this.edits.push({
+      start: at,
+      end: at,
+      text: `${last === undefined ? "" : ","}"additionalProperties":false`,
+    });
+    return true;
+  }
+
+  /** A reference may have nothing beside it, a choice may: a choice of one means the same. */
+  #wrapReference(node: SchemaNode): void {
+    const isAlone = node.members.every(({ key }) => BESIDE_REFERENCE.test(key));
+    if (isAlone || !hasNoOther(node, "$ref")) return;
+    const { start, valueStart, end } = keywordOf(node, "$ref") as SchemaMember;
+    const text = `"anyOf":[{"$ref":${this.#text.slice(valueStart, end)}}]`;
+    this.edits.push({ start, end, text });
+  }
+
+  #rename({ start, keyEnd }: SchemaMember, key: string): void {
+    this.edits.push({ start, end: keyEnd, text: JSON.stringify(key) });
+  }
+
+  /**
+   * Moves keywords into the description, in the words of Anthropic's SDKs: behind what it says, `{minimum: 1, maximum: 10}`.
+   */
+  #tell(node: SchemaNode, moved: readonly boolean[]): void {
+    this.isTold = true;
+    const gone = node.members.filter((_, index) => moved[index] === true);
+    const rules = gone.map(({ key, valueStart, end }) => `${key}: ${this.#text.slice(valueStart, end)}`);
+    const words = `{${rules.join(", ")}}`;
+    const description = keywordOf(node, "description");
+    const goes = [...moved];
+    if (description === undefined) {
+      const { start, end } = gone[0] as SchemaMember;
+      goes[moved.indexOf(true)] = false;
+      this.edits.push({ start, end, text: `"description":${JSON.stringify(words)}` });
+    } else this.edits.push(this.#added(description, words));
+    for (const edit of removeSpans(node.members, goes)) this.edits.push(edit);
+  }
+
+  #added({ valueStart, end }: SchemaMember, words: string): Edit {
+    const isText = this.#text[valueStart] === '"' && end - valueStart > '""'.length;
+    if (!isText) return { start: valueStart, end, text: JSON.stringify(words) };
+    return { start: end - 1, end: end - 1, text: JSON.stringify(`\n\n${words}`).slice(1, -1) };
+  }
+
+  #requiresAll(node: SchemaNode, isRoot: boolean): boolean {
+    const text = this.#text;
+    if (isRoot) {
+      if (shortValue(text, keywordOf(node, "type")) !== "object") return false;
+      if (["anyOf", "oneOf", "allOf"].some((key) => keywordOf(node, key) !== undefined)) return false;
+    }
+    const properties = keywordOf(node, "properties");
+    if (properties === undefined) return true;
+    const required = keywordOf(node, "required");
+    const names: unknown = required === undefined ? [] : this.#valueOf(required);
+    const listed = new Set(Array.isArray(names) ? names : []);
+    const known = new Set(properties.schemas.map(({ name }) => name));
+    return listed.size === known.size && [...known].every((name) => listed.has(name));
+  }
+}
+
+/** Whether `anyOf` is free for what such a keyword means. */
+const hasNoOther = ({ members }: SchemaNode, key: string): boolean =>
+  members.every((member) => member.key !== "anyOf") &&
+  (key === "oneOf" || members.every((member) => member.key !== "oneOf")) &&
+  members.filter((member) => member.key === key).length === 1;

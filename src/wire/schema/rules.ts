@@ -1,0 +1,110 @@
+/**
+ * What providers that hold a model to a schema refuse in it, as data. Each provider's grammar takes a part of JSON Schema: the rest is
+ * answered with status 400 before the model is asked.
+ */
+
+export interface SchemaRules {
+  /** Keywords that are refused wherever they are. */
+  readonly refused: ReadonlySet<string>;
+  /** The values of `format` that are taken. */
+  readonly formats: ReadonlySet<string>;
+  /** Whether a regular expression is taken. */
+  takesPattern(pattern: string): boolean;
+  /** `minItems` is taken up to this. */
+  readonly mostMinItems: number;
+  /** `enum` and `const` are taken of strings, numbers, booleans and null only. */
+  readonly plainLiterals: boolean;
+  /** Whether several schemas of `allOf` are taken, so long as none is a reference. */
+  readonly allOf: boolean;
+  /** Whether a schema may contain itself. */
+  readonly recursion: boolean;
+  /** Every property must be required, and the outermost schema must be of an object and no choice (`anyOf`). */
+  readonly allRequired: boolean;
+  /** An object that takes any member is closed; else the schema does not fit. */
+  readonly closesMaps: boolean;
+}
+
+const FORMATS = new Set([
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "uuid",
+]);
+
+/** Of both: conditions, negation, and rules for lists and objects that no grammar has. */
+const REFUSED = [
+  "not",
+  "if",
+  "then",
+  "else",
+  "dependentRequired",
+  "dependentSchemas",
+  "dependencies",
+  "patternProperties",
+  "propertyNames",
+  "minProperties",
+  "maxProperties",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+  "additionalItems",
+  "prefixItems",
+  "contains",
+  "minContains",
+  "maxContains",
+  "uniqueItems",
+  "contentEncoding",
+  "contentMediaType",
+  "contentSchema",
+];
+
+/** Look-around, back-references, word boundaries, named groups, classes of Unicode, and repetitions a hundred times and more. */
+const HARD_PATTERN = /\\[1-9bBkpP]|\(\?(?!:)|\{\d*,?\d{3,}/;
+
+/**
+ * Claude, at Anthropic and at Bedrock, whose documentation gives the same bounds for all its models. What Anthropic's SDKs move into the
+ * description is moved, save what the documentation says is enforced: `default` and simple patterns.
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html
+ */
+export const CLAUDE_RULES: SchemaRules = {
+  refused: new Set([
+    ...REFUSED,
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "maxItems",
+  ]),
+  formats: new Set([...FORMATS, "uri"]),
+  takesPattern: (pattern) => !HARD_PATTERN.test(pattern),
+  mostMinItems: 1,
+  plainLiterals: true,
+  allOf: true,
+  recursion: false,
+  allRequired: false,
+  closesMaps: true,
+};
+
+/**
+ * OpenAI's `strict: true`. The refused keywords are those of its SDK's own conversion (`lib/transform` of the npm package).
+ * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+ */
+export const OPENAI_RULES: SchemaRules = {
+  refused: new Set(REFUSED),
+  formats: FORMATS,
+  takesPattern: () => true,
+  mostMinItems: Number.POSITIVE_INFINITY,
+  plainLiterals: false,
+  allOf: false,
+  recursion: true,
+  allRequired: true,
+  closesMaps: false,
+};
