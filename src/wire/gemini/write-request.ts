@@ -7,6 +7,7 @@ import type { Endpoint } from "../../base/endpoint.ts";
 import { withNewMember } from "../json/json-text.ts";
 import type { NeutralRequest, NeutralTool, OutputFormat, ToolChoice } from "../neutral/neutral.ts";
 import { defined, OptionTaker } from "../neutral/options.ts";
+import { geminiReferences } from "../schema/gemini-references.ts";
 import type {
   FunctionCallingConfig,
   FunctionDeclaration,
@@ -47,7 +48,11 @@ const writeTools = (tools: readonly NeutralTool[], options: OptionTaker): Functi
   tools.map(({ name, description, parameters, strict }, index) => {
     // The provider has one degree of strictness for all tools, and that only as a mode of calling.
     if (strict === true) options.drop(`/tools/${index}`);
-    return { name, ...(description !== undefined && { description }), parametersJsonSchema: parameters };
+    return {
+      name,
+      ...(description !== undefined && { description }),
+      parametersJsonSchema: geminiReferences(parameters),
+    };
   });
 
 function writeToolChoice(choice: ToolChoice | undefined): FunctionCallingConfig | undefined {
@@ -85,7 +90,7 @@ function writeFormat(format: OutputFormat | undefined): GenerationConfig {
   const { schema, description } = format;
   const described =
     description === undefined ? schema : withNewMember(schema, "description", JSON.stringify(description));
-  return { responseMimeType, responseJsonSchema: described };
+  return { responseMimeType, responseJsonSchema: geminiReferences(described) };
 }
 
 /** https://ai.google.dev/gemini-api/docs/optimization; `auto` leaves it to the provider, as saying nothing does. */

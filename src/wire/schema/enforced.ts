@@ -2,11 +2,29 @@
  * Schemas as a request has them, for a provider that holds the model to them: fitted, and what a caller must hear of it. A bound that
  * is only told to the model and a map that is closed are named as not carried; so is what cannot be held to at all.
  */
-import type { JsonText } from "../json/json-text.ts";
+import { JsonText } from "../json/json-text.ts";
 import type { NeutralTool, OutputFormat } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
-import { fitSchema } from "./fit.ts";
-import type { SchemaRules } from "./rules.ts";
+import { type FittedSchema, fitSchema } from "./fit.ts";
+import { CLAUDE_RULES, OPENAI_RULES, type SchemaRules } from "./rules.ts";
+import { TextCache } from "./text-cache.ts";
+
+/** Fitting a tool's schema costs some ten times as much as finding it here. */
+const FITTED: ReadonlyMap<SchemaRules, TextCache<FittedSchema | undefined>> = new Map(
+  [CLAUDE_RULES, OPENAI_RULES].map((rules) => [rules, new TextCache((text) => fitSchema(text, rules))]),
+);
+
+interface Fitted extends Omit<FittedSchema, "text"> {
+  readonly schema: JsonText;
+}
+
+function fittedTo(schema: JsonText, rules: SchemaRules): Fitted | undefined {
+  const { text } = schema;
+  const fitted = FITTED.get(rules)?.get(text);
+  if (fitted === undefined) return undefined;
+  const { isTold, isClosed } = fitted;
+  return { schema: fitted.text === text ? schema : new JsonText(fitted.text), isTold, isClosed };
+}
 
 /**
  * A tool's parameters, and whether the model is held to them. A schema that does not fit is sent as it is, and only told to the model.
@@ -20,7 +38,7 @@ export function strictTool<T extends Pick<NeutralTool, "parameters" | "strict">>
   options: OptionTaker,
 ): T {
   if (tool.strict !== true) return tool;
-  const fitted = fitSchema(tool.parameters, rules);
+  const fitted = fittedTo(tool.parameters, rules);
   if (fitted === undefined || fitted.isTold || fitted.isClosed) options.drop(`/tools/${index}`);
   return fitted === undefined ? { ...tool, strict: false } : { ...tool, parameters: fitted.schema };
 }
@@ -38,7 +56,7 @@ export function enforcedFormat(
   rules: SchemaRules,
   options: OptionTaker,
 ): JsonText | undefined {
-  const fitted = fitSchema(schema, rules);
+  const fitted = fittedTo(schema, rules);
   if (fitted === undefined || fitted.isClosed || (fitted.isTold && strict === true))
     options.putBack("format");
   return fitted?.schema;

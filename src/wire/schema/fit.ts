@@ -3,14 +3,13 @@
  * refused moves into the description, for the model to read, as the providers' own SDKs do. Only what must change is edited: all
  * else stays the text that the caller wrote.
  */
-import { fail, WeirError } from "../../base/errors.ts";
 import { applyEdits, type Edit } from "../json/json.ts";
-import { JsonText } from "../json/json-text.ts";
 import { removeSpans } from "../json/spans.ts";
 import { isRecursive, References } from "./references.ts";
 import type { SchemaRules } from "./rules.ts";
 import {
   keywordOf,
+  readingSchema,
   readSchema,
   type SchemaMember,
   type SchemaNode,
@@ -19,7 +18,8 @@ import {
 } from "./schema-tree.ts";
 
 export interface FittedSchema {
-  readonly schema: JsonText;
+  /** JSON; the same string where nothing had to change. */
+  readonly text: string;
   /** A bound is only told to the model: it stands in a description. */
   readonly isTold: boolean;
   /** An object that took any member takes only those that are named. */
@@ -27,34 +27,23 @@ export interface FittedSchema {
 }
 
 /**
+ * @param text JSON of the schema
  * @returns undefined of a schema that the provider cannot hold a model to, whatever is edited
  * @throws WeirError `invalid_json` where a long string or name in the schema is none
  */
-export function fitSchema(schema: JsonText, rules: SchemaRules): FittedSchema | undefined {
-  const { text } = schema;
-  try {
+export const fitSchema = (text: string, rules: SchemaRules): FittedSchema | undefined =>
+  readingSchema(() => {
     const root = readSchema(text);
-    return root === undefined
-      ? { schema, isTold: false, isClosed: false }
-      : fitted(schema, text, root, rules);
-  } catch (error) {
-    if (error instanceof WeirError) throw error;
-    throw fail("invalid_json", "The body is not valid JSON (in a schema).");
-  }
-}
+    return root === undefined ? { text, isTold: false, isClosed: false } : fitted(text, root, rules);
+  });
 
-function fitted(
-  schema: JsonText,
-  text: string,
-  root: SchemaNode,
-  rules: SchemaRules,
-): FittedSchema | undefined {
+function fitted(text: string, root: SchemaNode, rules: SchemaRules): FittedSchema | undefined {
   const references = new References(text, root);
   if (!rules.recursion && isRecursive(root, references)) return undefined;
   const fitting = new Fitting(text, rules, references);
   if (!fitting.fit(root, true)) return undefined;
   const { edits, isTold, isClosed } = fitting;
-  return { schema: edits.length === 0 ? schema : new JsonText(applyEdits(text, edits)), isTold, isClosed };
+  return { text: applyEdits(text, edits), isTold, isClosed };
 }
 
 /** What stands beside a reference and changes nothing about it. */
@@ -80,7 +69,10 @@ class Fitting {
     if (this.#rules.allRequired && !this.#requiresAll(node, isRoot)) return false;
     const reference = this.#references.of(node);
     if (reference?.startsWith("#") === false) return false;
-    if (!isRoot && reference !== undefined) this.#wrapReference(node);
+    if (!isRoot && reference !== undefined) {
+      const wrapped = wrappedReference(this.#text, node, BESIDE_REFERENCE);
+      if (wrapped !== undefined) this.edits.push(wrapped);
+    }
     const moved = node.members.map((member) => this.#isRefused(member, node));
     for (const [index, member] of node.members.entries()) {
       if (moved[index] === true) continue;
@@ -154,15 +146,6 @@ class Fitting {
     return true;
   }
 
-  /** A reference may have nothing beside it, a choice may: a choice of one means the same. */
-  #wrapReference(node: SchemaNode): void {
-    const isAlone = node.members.every(({ key }) => BESIDE_REFERENCE.test(key));
-    if (isAlone || !hasNoOther(node, "$ref")) return;
-    const { start, valueStart, end } = keywordOf(node, "$ref") as SchemaMember;
-    const text = `"anyOf":[{"$ref":${this.#text.slice(valueStart, end)}}]`;
-    this.edits.push({ start, end, text });
-  }
-
   #rename({ start, keyEnd }: SchemaMember, key: string): void {
     this.edits.push({ start, end: keyEnd, text: JSON.stringify(key) });
   }
@@ -205,6 +188,23 @@ class Fitting {
     const known = new Set(properties.schemas.map(({ name }) => name));
     return listed.size === known.size && [...known].every((name) => listed.has(name));
   }
+}
+
+/**
+ * A reference as a choice of one, which means the same: a choice may have other keywords beside it.
+ * @param beside the keywords that a reference may have beside it
+ * @param value the reference's JSON text, where it is another than in the schema
+ * @returns undefined where the reference may stay, or must: the schema has a choice already
+ */
+export function wrappedReference(
+  text: string,
+  node: SchemaNode,
+  beside: RegExp,
+  value?: string,
+): Edit | undefined {
+  if (node.members.every(({ key }) => beside.test(key)) || !hasNoOther(node, "$ref")) return undefined;
+  const { start, valueStart, end } = keywordOf(node, "$ref") as SchemaMember;
+  return { start, end, text: `"anyOf":[{"$ref":${value ?? text.slice(valueStart, end)}}]` };
 }
 
 /** Whether `anyOf` is free for what such a keyword means. */

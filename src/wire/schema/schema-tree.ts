@@ -3,6 +3,7 @@
  * data (`enum`, `const`, `default`, `examples`) and names of properties are never taken for schemas or keywords. Keywords are those
  * of JSON Schema 2020-12 and of draft 7 (https://json-schema.org/draft/2020-12/json-schema-core, section 10).
  */
+import { fail, WeirError } from "../../base/errors.ts";
 import { nameOf, skipSpace, valueEnd } from "../json/opaque.ts";
 import type { Span } from "../json/spans.ts";
 
@@ -55,6 +56,19 @@ const MAX_DEPTH = 512;
 /** @returns undefined if the text is no object. @throws on text that is no JSON, or nests too deep */
 export function readSchema(text: string): SchemaNode | undefined {
   return readNode(text, skipSpace(text, 0), 0);
+}
+
+/**
+ * Reads a schema whose text may have a long string or name that is no JSON: nothing has checked those before.
+ * @throws WeirError `invalid_json`
+ */
+export function readingSchema<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof WeirError) throw error;
+    throw fail("invalid_json", "The body is not valid JSON (in a schema).");
+  }
 }
 
 function readNode(text: string, open: number, depth: number): SchemaNode | undefined {
