@@ -8,6 +8,7 @@ import type { NeutralRequest, OutputFormat } from "../neutral/neutral.ts";
 import { OptionTaker } from "../neutral/options.ts";
 import { ANY_OBJECT } from "../neutral/tool-arguments.ts";
 import { mayBudget } from "../neutral/turns.ts";
+import { claudeTool } from "../schema/claude-tool.ts";
 import { enforcedFormat, strictTool } from "../schema/enforced.ts";
 import { CLAUDE_RULES } from "../schema/rules.ts";
 import type {
@@ -87,7 +88,7 @@ function plainSampling(options: OptionTaker): Sampling {
  */
 function writeTools(
   { tools }: NeutralRequest,
-  { cache }: Abilities,
+  { cache, family }: Abilities,
   hasToolBlocks: boolean,
   options: OptionTaker,
 ): ToolConfig | undefined {
@@ -103,7 +104,10 @@ function writeTools(
   return {
     tools: tools.flatMap((tool, index): ToolConfig["tools"] => {
       const { name, description, cache: mark } = tool;
-      const { parameters, strict } = strictTool(tool, index, CLAUDE_RULES, options);
+      const { parameters, strict } =
+        family === "anthropic"
+          ? claudeTool(tool, index, options)
+          : strictTool(tool, index, CLAUDE_RULES, options);
       const toolSpec = {
         name,
         // An empty one is refused.

@@ -8,7 +8,8 @@ import { type JsonText, withMember, withNewMember } from "../json/json-text.ts";
 import type { NeutralTool, ToolChoice } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
 import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
-import { enforcedFormat, type SchemaFormat, strictTool } from "../schema/enforced.ts";
+import { claudeTool } from "../schema/claude-tool.ts";
+import { enforcedFormat, type SchemaFormat } from "../schema/enforced.ts";
 import { CLAUDE_RULES } from "../schema/rules.ts";
 import { cacheControl } from "./write-messages.ts";
 
@@ -46,7 +47,7 @@ export function optionMembers(options: OptionTaker, written: Written) {
 /** The dialect requires the schema of an object, and one that its grammar takes of a strict tool. */
 export function toolOf(tool: NeutralTool, index: number, options: OptionTaker) {
   const typed = { ...tool, parameters: inputSchema(tool.parameters) };
-  const { name, description, parameters, strict, cache } = strictTool(typed, index, CLAUDE_RULES, options);
+  const { name, description, parameters, strict, cache } = claudeTool(typed, index, options);
   return {
     name,
     ...(description !== undefined && { description }),

@@ -49,7 +49,7 @@ function fitted(text: string, root: SchemaNode, rules: SchemaRules): FittedSchem
 /** What stands beside a reference and changes nothing about it. */
 const BESIDE_REFERENCE = /^\$|^definitions$/;
 
-/** Of one schema's text. */
+/** One schema's text, and what is edited in it. */
 class Fitting {
   readonly edits: Edit[] = [];
   isTold = false;
@@ -80,7 +80,10 @@ class Fitting {
         if (!this.#close(member)) return false;
       } else if (!this.#fitWithin(member, node)) return false;
     }
-    if (moved.includes(true)) this.#tell(node, moved);
+    if (moved.includes(true)) {
+      this.isTold = true;
+      for (const edit of toldEdits(this.#text, node, moved)) this.edits.push(edit);
+    }
     return this.#closeOpen(node);
   }
 
@@ -150,30 +153,6 @@ class Fitting {
     this.edits.push({ start, end: keyEnd, text: JSON.stringify(key) });
   }
 
-  /**
-   * Moves keywords into the description, in the words of Anthropic's SDKs: behind what it says, `{minimum: 1, maximum: 10}`.
-   */
-  #tell(node: SchemaNode, moved: readonly boolean[]): void {
-    this.isTold = true;
-    const gone = node.members.filter((_, index) => moved[index] === true);
-    const rules = gone.map(({ key, valueStart, end }) => `${key}: ${this.#text.slice(valueStart, end)}`);
-    const words = `{${rules.join(", ")}}`;
-    const description = keywordOf(node, "description");
-    const goes = [...moved];
-    if (description === undefined) {
-      const { start, end } = gone[0] as SchemaMember;
-      goes[moved.indexOf(true)] = false;
-      this.edits.push({ start, end, text: `"description":${JSON.stringify(words)}` });
-    } else this.edits.push(this.#added(description, words));
-    for (const edit of removeSpans(node.members, goes)) this.edits.push(edit);
-  }
-
-  #added({ valueStart, end }: SchemaMember, words: string): Edit {
-    const isText = this.#text[valueStart] === '"' && end - valueStart > '""'.length;
-    if (!isText) return { start: valueStart, end, text: JSON.stringify(words) };
-    return { start: end - 1, end: end - 1, text: JSON.stringify(`\n\n${words}`).slice(1, -1) };
-  }
-
   #requiresAll(node: SchemaNode, isRoot: boolean): boolean {
     const text = this.#text;
     if (isRoot) {
@@ -205,6 +184,30 @@ export function wrappedReference(
   if (node.members.every(({ key }) => beside.test(key)) || !hasNoOther(node, "$ref")) return undefined;
   const { start, valueStart, end } = keywordOf(node, "$ref") as SchemaMember;
   return { start, end, text: `"anyOf":[{"$ref":${value ?? text.slice(valueStart, end)}}]` };
+}
+
+/**
+ * Moves keywords into the description, in the words of Anthropic's SDKs: behind what it says, `{minimum: 1, maximum: 10}`.
+ * @param moved whether each of the schema's members goes; at least one does
+ */
+export function toldEdits(text: string, node: SchemaNode, moved: readonly boolean[]): Edit[] {
+  const gone = node.members.filter((_, index) => moved[index] === true);
+  const words = `{${gone.map(({ key, valueStart, end }) => `${key}: ${text.slice(valueStart, end)}`).join(", ")}}`;
+  const description = keywordOf(node, "description");
+  if (description !== undefined) {
+    return [addedTo(text, description, words), ...removeSpans(node.members, moved)];
+  }
+  // The first of them gives its place to the description.
+  const { start, end } = gone[0] as SchemaMember;
+  const others = moved.with(moved.indexOf(true), false);
+  const described = { start, end, text: `"description":${JSON.stringify(words)}` };
+  return [described, ...removeSpans(node.members, others)];
+}
+
+function addedTo(text: string, { valueStart, end }: SchemaMember, words: string): Edit {
+  const isText = text[valueStart] === '"' && end - valueStart > '""'.length;
+  if (!isText) return { start: valueStart, end, text: JSON.stringify(words) };
+  return { start: end - 1, end: end - 1, text: JSON.stringify(`\n\n${words}`).slice(1, -1) };
 }
 
 /** Whether `anyOf` is free for what such a keyword means. */

@@ -7,12 +7,12 @@ import { applyEdits, type Edit } from "../json/json.ts";
 import { JsonText } from "../json/json-text.ts";
 import { wrappedReference } from "./fit.ts";
 import { References } from "./references.ts";
-import { keywordOf, readingSchema, readSchema, type SchemaNode } from "./schema-tree.ts";
+import { keywordOf, mayHave, readingSchema, readSchema, type SchemaNode } from "./schema-tree.ts";
 import { TextCache } from "./text-cache.ts";
 
 /** @throws WeirError `invalid_json` where a long string or name in the schema is none */
 export function geminiReferences(schema: JsonText): JsonText {
-  if (!hasReference(schema)) return schema;
+  if (!mayHave(schema, "$ref")) return schema;
   const { text } = schema;
   const edited = EDITED.get(text);
   return edited === text ? schema : new JsonText(edited);
@@ -24,13 +24,6 @@ const EDITED = new TextCache((text) =>
     return root === undefined ? text : applyEdits(text, editsOf(text, root));
   }),
 );
-
-/** Most schemas have none, and are not decoded. */
-function hasReference({ json }: JsonText): boolean {
-  const name = '"$ref"';
-  if (typeof json === "string") return json.includes(name);
-  return json.bytes.subarray(json.start, json.end).includes(name);
-}
 
 const OLD_POINTER = "#/definitions/";
 

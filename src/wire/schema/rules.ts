@@ -36,7 +36,7 @@ const FORMATS = new Set([
   "uuid",
 ]);
 
-/** Of both: conditions, negation, and rules for lists and objects that no grammar has. */
+/** Refused by both: conditions, negation, and rules for lists and objects that no grammar has. */
 const REFUSED = [
   "not",
   "if",

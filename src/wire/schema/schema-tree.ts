@@ -4,6 +4,7 @@
  * of JSON Schema 2020-12 and of draft 7 (https://json-schema.org/draft/2020-12/json-schema-core, section 10).
  */
 import { fail, WeirError } from "../../base/errors.ts";
+import type { JsonText } from "../json/json-text.ts";
 import { nameOf, skipSpace, valueEnd } from "../json/opaque.ts";
 import type { Span } from "../json/spans.ts";
 
@@ -52,6 +53,13 @@ const OPEN_OBJECT = 123;
 
 /** Deeper texts are not read. No body nests so deep. */
 const MAX_DEPTH = 512;
+
+/** Whether a name may be in a schema: most have no choice and no reference, and need not be decoded. */
+export function mayHave({ json }: JsonText, name: string): boolean {
+  const quoted = `"${name}"`;
+  if (typeof json === "string") return json.includes(quoted);
+  return json.bytes.subarray(json.start, json.end).includes(quoted);
+}
 
 /** @returns undefined if the text is no object. @throws on text that is no JSON, or nests too deep */
 export function readSchema(text: string): SchemaNode | undefined {
