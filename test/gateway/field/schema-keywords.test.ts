@@ -5,7 +5,7 @@
  */
 import { expect } from "vitest";
 import type { Json } from "../../support/conformance/ask.ts";
-import type { UpstreamName } from "../../support/conformance/ends.ts";
+import type { ChatUpstreamName } from "../../support/conformance/ends.ts";
 import { type Exchange, type Kind, kinds } from "../../support/field/kinds.ts";
 
 const SAY = '"messages":[{"role":"user","content":"x"}]';
@@ -31,7 +31,7 @@ interface Sent {
   readonly strict: Json;
 }
 
-const FORMATS: Readonly<Record<UpstreamName, (body: Json) => Sent>> = {
+const FORMATS: Readonly<Record<ChatUpstreamName, (body: Json) => Sent>> = {
   chat: ({ response_format: { json_schema: sent } }) => sent,
   responses: ({ text: { format: sent } }) => sent,
   messages: ({ output_config: { format: sent } }) => ({ schema: sent.schema, strict: true }),
@@ -42,7 +42,7 @@ const FORMATS: Readonly<Record<UpstreamName, (body: Json) => Sent>> = {
   }),
 };
 
-const TOOLS: Readonly<Record<UpstreamName, (body: Json) => Sent>> = {
+const TOOLS: Readonly<Record<ChatUpstreamName, (body: Json) => Sent>> = {
   chat: ({ tools: [{ function: sent }] }) => ({ schema: sent.parameters, strict: sent.strict }),
   responses: ({ tools: [sent] }) => ({ schema: sent.parameters, strict: sent.strict }),
   messages: ({ tools: [sent] }) => ({ schema: sent.input_schema, strict: sent.strict }),
@@ -145,7 +145,7 @@ const CASES: readonly Case[] = [
 /** Equal ends pass bytes. */
 function expectSent(exchange: Exchange, sent: Sent, { schema, claude, openai, gemini }: Case): void {
   const { client, dialect, heard } = exchange;
-  const byDialect: Readonly<Record<UpstreamName, Expected>> = {
+  const byDialect: Readonly<Record<ChatUpstreamName, Expected>> = {
     chat: openai,
     responses: openai,
     messages: claude,

@@ -20,8 +20,11 @@ const written = (request: NeutralRequest, model = CLAUDE) => {
   return { body: parsedBody(body as ConverseRequestBody), dropped };
 };
 
+/** A schema that the provider takes as it is where it holds a model to it. */
+const CLOSED = { type: "object", properties: {}, additionalProperties: false };
+
 describe("options", () => {
-  const tools = [{ name: "f", description: "", parameters: carried({ type: "object" }), strict: true }];
+  const tools = [{ name: "f", description: "", parameters: carried(CLOSED), strict: true }];
 
   test("all that the provider knows are carried in its words, and none is added", () => {
     const options: NeutralOptions = {
@@ -45,7 +48,7 @@ describe("options", () => {
       requestMetadata: { team: "a/b" },
       serviceTier: { type: "flex" },
       toolConfig: {
-        tools: [{ toolSpec: { name: "f", inputSchema: { json: { type: "object" } }, strict: true } }],
+        tools: [{ toolSpec: { name: "f", inputSchema: { json: CLOSED }, strict: true } }],
         toolChoice: { any: {} },
       },
     });
@@ -105,7 +108,7 @@ describe("options", () => {
   });
 
   test("a schema of the output goes as JSON text", () => {
-    const schema = { type: "object", properties: { a: { type: "string" } } };
+    const schema = { ...CLOSED, properties: { a: { type: "string" } } };
     const format = said({
       type: "json_schema",
       name: "n",

@@ -135,7 +135,10 @@ describe("writing for an endpoint", () => {
     });
     const { body } = write({ format });
     expect(body.output_config).toEqual({
-      format: { type: "json_schema", schema: { type: "object", description: "d" } },
+      format: {
+        type: "json_schema",
+        schema: { type: "object", additionalProperties: false, description: "d" },
+      },
     });
   });
 
