@@ -289,6 +289,8 @@ export interface GenerationDialect {
   readonly name: Dialect;
   /** What it has beside functions. Absent: nothing. */
   readonly toolKinds?: KnownKinds;
+  /** The model's own turns may have images and the like; else these follow in a message of the user's. */
+  readonly takesAssistantMedia?: true;
   /** @throws WeirError 400 */
   writeRequest(request: NeutralRequest, endpoint: Endpoint): Written;
   /** Where its answers have JSON that is only carried: `carriedIn` of neutral/carried.ts has its text. */

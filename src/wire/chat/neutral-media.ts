@@ -1,7 +1,7 @@
 /** Content parts other than text: images, files, sound, video. */
 import { fileType, mediaSource } from "../neutral/data-url.ts";
 import { objectAt, optional, stringAt, under, wrong } from "../neutral/fields.ts";
-import type { DocumentPart, ImagePart, MediaSource, RecordingPart } from "../neutral/neutral.ts";
+import type { DocumentPart, ImagePart, RecordingPart } from "../neutral/neutral.ts";
 import type { JsonObject } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import { dropOthers, type Reading, readCache } from "./neutral-reading.ts";
@@ -18,6 +18,7 @@ export function imagePart(reading: Reading, part: JsonObject, at: string): Image
     source: mediaSource(reading.source, url, `${place}/url`, ""),
     ...(detail !== undefined && { detail }),
     ...(cache && { cache }),
+    at,
   };
 }
 
@@ -26,7 +27,7 @@ export function videoPart(reading: Reading, part: JsonObject, at: string): Recor
   const video = addressed(part.video_url, place);
   dropOthers(reading, video, place, ["url"]);
   const url = stringAt(video.url, `${place}/url`);
-  return { type: "video", source: mediaSource(reading.source, url, `${place}/url`, "video/mp4") };
+  return { type: "video", source: mediaSource(reading.source, url, `${place}/url`, "video/mp4"), at };
 }
 
 /** Some clients send the address as a string. */
@@ -40,10 +41,9 @@ export function audioPart(reading: Reading, part: JsonObject, at: string): Recor
   const data = stringAt(audio.data, `${place}/data`);
   const format = stringAt(audio.format, `${place}/format`);
   if (data.startsWith("data:")) {
-    return { type: "audio", source: mediaSource(reading.source, data, `${place}/data`, "") };
+    return { type: "audio", source: mediaSource(reading.source, data, `${place}/data`, ""), at };
   }
-  const mediaType = `audio/${format === "mp3" ? "mpeg" : format}`;
-  return { type: "audio", source: { kind: "data", mediaType, data } };
+  return { type: "audio", source: { kind: "data", mediaType: `audio/${format}`, data }, at };
 }
 
 export function filePart(reading: Reading, part: JsonObject, at: string): DocumentPart {
@@ -57,6 +57,7 @@ export function filePart(reading: Reading, part: JsonObject, at: string): Docume
     source: fileSource(reading.source, file, name, place),
     ...(name !== undefined && { name }),
     ...(cache && { cache }),
+    at,
   };
 }
 
@@ -74,10 +75,7 @@ function fileSource(
   }
   const named = fileType(name === undefined ? "" : source.whole(name));
   const isAddress = data.startsWith("data:") || /^https?:/i.test(data);
-  const media: MediaSource = isAddress
+  return isAddress
     ? mediaSource(source, data, `${at}/file_data`, named)
     : { kind: "data", mediaType: named, data };
-  // Dialects take documents of text as text; only here can an elided string still be decoded.
-  if (media.kind !== "data" || !media.mediaType.startsWith("text/")) return media;
-  return { kind: "text", text: Buffer.from(source.whole(media.data), "base64").toString() };
 }

@@ -1,13 +1,14 @@
 /**
  * A neutral conversation as chat-completions messages. Tool results become `tool` messages directly behind the message that
- * called; those take text only, so their images and files follow in a user message. Other parts are dropped and named.
+ * called; those take text only, so their images and files follow in a user message. Media that the format has no part for are
+ * refused; other parts are dropped and named.
  */
 import type { Endpoint } from "../../base/endpoint.ts";
 import { append } from "../json/append.ts";
+import { notCarried } from "../media/refuse.ts";
 import type {
   DocumentPart,
   ImagePart,
-  MediaSource,
   NeutralMessage,
   Part,
   ReasoningPart,
@@ -62,14 +63,8 @@ export type ChatMessage =
 
 const DETAILS: readonly string[] = ["auto", "low", "high", "original"] satisfies ImageDetail[];
 
-/** Formats that `input_audio` takes (OpenAI); other sound is dropped. */
-const AUDIO_FORMATS: Readonly<Record<string, AudioFormat>> = {
-  "audio/wav": "wav",
-  "audio/x-wav": "wav",
-  "audio/wave": "wav",
-  "audio/mpeg": "mp3",
-  "audio/mp3": "mp3",
-};
+/** Formats that `input_audio` takes (OpenAI). */
+const AUDIO_FORMATS: Readonly<Record<string, AudioFormat>> = { "audio/wav": "wav", "audio/mpeg": "mp3" };
 
 export function writeMessages(
   messages: readonly NeutralMessage[],
@@ -156,6 +151,7 @@ class Writing {
       else if (part.type === "reasoning") reasoning.push(part);
       else if (part.type === "tool_call") calls.push(part);
       else if (part.type === "refusal") refusal += part.text;
+      else if ("source" in part) throw notCarried(part);
       else this.#taker.drop(at);
     }
     const content = contentOf(this.#texts(texts));
@@ -201,6 +197,7 @@ class Writing {
     return parts.flatMap(({ part, at }) => {
       const written = this.#part(part, at);
       if (written?.type === "text") return written;
+      if ("source" in part) throw notCarried(part);
       this.#taker.drop(at);
       return [];
     });
@@ -215,10 +212,9 @@ class Writing {
         return this.#image(part, at);
       case "audio":
         return audioOf(part);
-      case "video": {
-        const url = this.#endpoint.modalitiesIn.includes("video") ? addressOf(part.source) : undefined;
-        return url === undefined ? undefined : { type: "video_url", video_url: { url } };
-      }
+      case "video":
+        if (!this.#endpoint.modalitiesIn.includes("video")) throw notCarried(part);
+        return { type: "video_url", video_url: { url: addressOf(part) } };
       case "document":
         return this.#document(part, at);
       default:
@@ -226,16 +222,18 @@ class Writing {
     }
   }
 
-  #image({ source, detail }: ImagePart, at: string): ChatPart | undefined {
-    const url = addressOf(source);
-    if (url === undefined) return undefined;
+  /** @throws WeirError 400 where it is in a provider's own store */
+  #image(part: ImagePart, at: string): ChatPart {
+    const url = addressOf(part);
+    const { detail } = part;
     if (detail === undefined) return { type: "image_url", image_url: { url } };
     if (isDetail(detail)) return { type: "image_url", image_url: { url, detail } };
     this.#taker.drop(`${at}/detail`);
     return { type: "image_url", image_url: { url } };
   }
 
-  #document({ source, name, context, citations }: DocumentPart, at: string): ChatPart | undefined {
+  #document(part: DocumentPart, at: string): ChatPart {
+    const { source, name, context, citations } = part;
     if (context !== undefined) this.#taker.drop(`${at}/context`);
     if (citations === true) this.#taker.drop(`${at}/citations`);
     switch (source.kind) {
@@ -250,7 +248,7 @@ class Writing {
       case "file":
         return { type: "file", file: { file_id: source.id } };
       case "url":
-        return undefined;
+        throw notCarried(part);
     }
   }
 }
@@ -273,17 +271,16 @@ function contentOf<P extends AnyPart>(parts: P[]): string | P[] {
 
 const isDetail = (detail: string): detail is ImageDetail => DETAILS.includes(detail);
 
-function audioOf({ source }: RecordingPart): ChatPart | undefined {
-  if (source.kind !== "data") return undefined;
-  const format = AUDIO_FORMATS[source.mediaType];
-  return format === undefined
-    ? undefined
-    : { type: "input_audio", input_audio: { data: source.data, format } };
+function audioOf(part: RecordingPart): ChatPart {
+  const { source } = part;
+  const format = source.kind === "data" ? AUDIO_FORMATS[source.mediaType] : undefined;
+  if (source.kind !== "data" || format === undefined) throw notCarried(part);
+  return { type: "input_audio", input_audio: { data: source.data, format } };
 }
 
-/** Undefined if it is in a provider's own store. */
-function addressOf(source: MediaSource): string | undefined {
-  if (source.kind === "file") return undefined;
+function addressOf(part: ImagePart | RecordingPart): string {
+  const { source } = part;
+  if (source.kind === "file") throw notCarried(part);
   return source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }
 

@@ -13,7 +13,7 @@ import { writeMessages } from "./write-messages.ts";
 /** Anthropic's words for the tier mean nothing here. */
 const TIERS = sameWords("auto", "default", "flex", "scale", "priority", "fast");
 
-/** @throws never: what has no place in the format is named in `dropped`. */
+/** What has no place in the format is named in `dropped`. @throws WeirError 400 naming media that have none */
 export function writeChatRequest(
   request: NeutralRequest,
   endpoint: Endpoint,

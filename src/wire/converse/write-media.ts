@@ -2,7 +2,8 @@
  * Images, documents, sound and video as Converse takes them: by format, as base64 or from S3. It fetches nothing from
  * elsewhere.
  */
-import type { DocumentPart, MediaSource } from "../neutral/neutral.ts";
+import { notCarried } from "../media/refuse.ts";
+import type { DocumentPart, ImagePart, MediaSource, RecordingPart } from "../neutral/neutral.ts";
 import { hasMark } from "../neutral/source.ts";
 import type { BlobSource, DocumentBlock, MediaBlock } from "./body.ts";
 
@@ -11,7 +12,6 @@ type Formats = Readonly<Record<string, string>>;
 const IMAGES: Formats = {
   "image/png": "png",
   "image/jpeg": "jpeg",
-  "image/jpg": "jpeg",
   "image/gif": "gif",
   "image/webp": "webp",
 };
@@ -28,10 +28,8 @@ const VIDEOS: Formats = {
 };
 
 const SOUNDS: Formats = {
-  "audio/mp3": "mp3",
   "audio/mpeg": "mp3",
   "audio/wav": "wav",
-  "audio/x-wav": "wav",
   "audio/flac": "flac",
   "audio/ogg": "ogg",
   "audio/opus": "opus",
@@ -55,11 +53,13 @@ const DOCUMENTS: Formats = {
 
 const FORMATS = { image: IMAGES, video: VIDEOS, audio: SOUNDS };
 
-/** Undefined where the provider cannot take it. */
-export function writeMedia(type: keyof typeof FORMATS, source: MediaSource): MediaBlock | undefined {
+/** @throws WeirError 400 where the provider cannot take it */
+export function writeMedia(part: ImagePart | RecordingPart): MediaBlock {
+  const { source, type } = part;
   const blob = writeBlob(source);
   const format = formatOf(source, FORMATS[type]);
-  return blob === undefined || format === undefined ? undefined : { format, source: blob };
+  if (blob === undefined || format === undefined) throw notCarried(part);
+  return { format, source: blob };
 }
 
 function writeBlob(source: MediaSource): BlobSource | undefined {
@@ -115,8 +115,8 @@ function permitted(name: string): string {
     .replace(/^[\s-]+|[\s-]+$/g, "");
 }
 
-/** Undefined where the provider cannot take it. */
-export function writeDocument(part: DocumentPart, names: DocumentNames): DocumentBlock | undefined {
+/** @throws WeirError 400 where the provider cannot take it */
+export function writeDocument(part: DocumentPart, names: DocumentNames): DocumentBlock {
   const { source, context, citations } = part;
   const more = {
     ...(context !== undefined && { context }),
@@ -127,6 +127,6 @@ export function writeDocument(part: DocumentPart, names: DocumentNames): Documen
   }
   const blob = writeBlob(source);
   const format = formatOf(source, DOCUMENTS);
-  if (blob === undefined || format === undefined) return undefined;
+  if (blob === undefined || format === undefined) throw notCarried(part);
   return { format, name: names.next(part.name), source: blob, ...more };
 }

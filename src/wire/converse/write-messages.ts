@@ -34,7 +34,7 @@ export interface Abilities {
   readonly cache: boolean;
 }
 
-/** @throws WeirError 400 where no message is left, or a call's arguments are no object. */
+/** @throws WeirError 400 where no message is left, a call's arguments are no object, or the provider cannot take media. */
 export function writeMessages(
   request: NeutralRequest,
   abilities: Abilities,
@@ -103,12 +103,9 @@ class BlockWriter {
       case "video":
         this.#addMedia(part);
         return;
-      case "document": {
-        const document = writeDocument(part, this.#names);
-        if (document === undefined) this.#drop();
-        else this.#blocks.push({ document });
+      case "document":
+        this.#blocks.push({ document: writeDocument(part, this.#names) });
         return;
-      }
       case "tool_call": {
         this.hasToolBlocks = true;
         const { id: toolUseId, name } = part;
@@ -135,9 +132,8 @@ class BlockWriter {
 
   #addMedia(part: ImagePart | RecordingPart): void {
     if (part.type === "image" && part.detail !== undefined && part.detail !== "auto") this.#drop();
-    const block = writeMedia(part.type, part.source);
-    if (block === undefined) this.#drop();
-    else if (part.type === "image") this.#blocks.push({ image: block });
+    const block = writeMedia(part);
+    if (part.type === "image") this.#blocks.push({ image: block });
     else this.#blocks.push(part.type === "audio" ? { audio: block } : { video: block });
   }
 
@@ -147,15 +143,8 @@ class BlockWriter {
     for (const part of parts) {
       if (part.type === "text") {
         if (part.text !== "") content.push({ text: part.text });
-      } else if (part.type === "image") {
-        const image = writeMedia("image", part.source);
-        if (image === undefined) this.#drop();
-        else content.push({ image });
-      } else {
-        const document = writeDocument(part, this.#names);
-        if (document === undefined) this.#drop();
-        else content.push({ document });
-      }
+      } else if (part.type === "image") content.push({ image: writeMedia(part) });
+      else content.push({ document: writeDocument(part, this.#names) });
     }
     // The provider refuses an error without content.
     if (isError && content.length === 0) content.push({ json: {} });

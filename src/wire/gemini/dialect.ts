@@ -10,6 +10,7 @@ const CARRIES = opaquePaths([["candidates", "*", "content", "parts", "*", "funct
 export const geminiDialect: GenerationDialect = {
   name: "gemini",
   carries: CARRIES,
+  takesAssistantMedia: true,
   writeRequest: writeGeminiRequest,
   readReply: readGeminiReply,
   streamReader: (maxEventBytes) => new GeminiStreamReader(maxEventBytes),

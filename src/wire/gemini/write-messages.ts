@@ -92,7 +92,7 @@ class PartWriter {
       case "image":
         // `auto` is what the provider does anyway.
         if (part.detail !== undefined && part.detail !== "auto") this.#drop();
-        this.#parts.push(writeMedia(part.source));
+        this.#parts.push({ ...writeMedia(part.source), ...signatureOf(part.seal) });
         return;
       case "document":
         if (part.name !== undefined || part.context !== undefined || part.citations === true) this.#drop();

@@ -55,7 +55,7 @@ function partOf(part: NativePart, at: string, names: Map<string, string>, source
       return documentOf(part, at);
     case "audio":
     case "video":
-      return { type: part.type, source: mediaOf(part, at) };
+      return { type: part.type, source: mediaOf(part, at), at };
     case "tool_call":
       names.set(part.id, part.name);
       return { ...part, arguments: argumentsOf(source.whole(part.arguments), at) };
@@ -82,6 +82,7 @@ const imageOf = ({ detail, cache, ...part }: Native<"image">, at: string): Image
   source: mediaOf(part, at),
   ...(detail !== undefined && { detail }),
   ...(cache !== undefined && { cache }),
+  at,
 });
 
 const documentOf = (part: Native<"document">, at: string): DocumentPart => ({
@@ -91,6 +92,7 @@ const documentOf = (part: Native<"document">, at: string): DocumentPart => ({
   ...(part.context !== undefined && { context: part.context }),
   ...(part.citations !== undefined && { citations: part.citations }),
   ...(part.cache !== undefined && { cache: part.cache }),
+  at,
 });
 
 function resultOf(part: Native<"tool_result">, at: string, names: Map<string, string>): ToolResultPart {

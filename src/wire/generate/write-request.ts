@@ -53,11 +53,11 @@ const reasoningOf = (reasoning: Reasoning | undefined): Json | undefined =>
 function partOf(part: Part): Json {
   switch (part.type) {
     case "image": {
-      const { type, source, ...rest } = part;
+      const { type, source, at: _, ...rest } = part;
       return defined({ type, ...mediaOf(source), ...rest });
     }
     case "document": {
-      const { type, source, ...rest } = part;
+      const { type, source, at: _, ...rest } = part;
       return defined({
         type,
         ...(source.kind === "text" ? { text: source.text } : mediaOf(source)),

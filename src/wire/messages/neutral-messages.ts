@@ -102,7 +102,9 @@ export class BlockReader {
         return [this.#text(block, at)];
       case "image":
         if (block.transformations != null) this.dropped.push(`${at}/transformations`);
-        return [{ type: "image", source: mediaSource(block.source, "", `${at}/source`), ...cacheOf(block) }];
+        return [
+          { type: "image", source: mediaSource(block.source, "", `${at}/source`), ...cacheOf(block), at },
+        ];
       case "document":
         return this.#document(block, at);
       case "search_result":
@@ -139,6 +141,7 @@ export class BlockReader {
       ...(typeof block.context === "string" && { context: block.context }),
       ...(objectOf(block.citations).enabled === true && { citations: true }),
       ...cacheOf(block),
+      at,
     };
     return [document, ...images];
   }

@@ -2,6 +2,7 @@
  * A conversation as the `system` and `messages` of a messages request. System messages become the system prompt, neighbours
  * of one role become one message, and tool results come first in theirs: the dialect refuses other orders.
  */
+import { notCarried } from "../media/refuse.ts";
 import type {
   CacheMark,
   Citation,
@@ -23,7 +24,7 @@ type Drop = (at: string) => void;
 type Block = NonNullable<ReturnType<typeof blockOf>>;
 type SystemBlock = NonNullable<ReturnType<typeof textBlock>>;
 
-/** @throws WeirError 400 where no message is left, or a call's arguments are no object. */
+/** @throws WeirError 400 where no message is left, a call's arguments are no object, or the dialect has no place for media. */
 export function writeMessages({ messages: turns }: NeutralRequest, options: OptionTaker) {
   const drop = (at: string) => void options.drop(at);
   const system: SystemBlock[] = [];
@@ -68,15 +69,14 @@ export function blockOf(part: Part, at: string, drop: Drop) {
     case "tool_result":
       return toolResultBlock(part, at, drop);
     default:
-      drop(at);
-      return undefined;
+      throw notCarried(part);
   }
 }
 
 /** A part that a tool's result may contain, too. */
 function plainBlock(part: TextPart | ImagePart | DocumentPart, at: string, drop: Drop) {
   if (part.type === "text") return textBlock(part, at, drop);
-  return part.type === "image" ? imageBlock(part, at, drop) : documentBlock(part, at, drop);
+  return part.type === "image" ? imageBlock(part, at, drop) : documentBlock(part);
 }
 
 export const cacheControl = (cache: CacheMark | undefined) =>
@@ -105,7 +105,12 @@ function documentCitations(citations: readonly Citation[], at: string, drop: Dro
   });
 }
 
-function imageBlock({ source, detail, cache }: ImagePart, at: string, drop: Drop) {
+/** https://docs.claude.com/en/docs/build-with-claude/vision */
+const IMAGES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+function imageBlock(part: ImagePart, at: string, drop: Drop) {
+  const { source, detail, cache } = part;
+  if (source.kind === "data" && !IMAGES.includes(source.mediaType)) throw notCarried(part);
   if (detail !== undefined && detail !== "auto") drop(at);
   return { type: "image" as const, source: mediaSource(source), ...cacheControl(cache) };
 }
@@ -123,12 +128,9 @@ function mediaSource(source: ImagePart["source"]) {
 
 const PDF = "application/pdf";
 
-function documentBlock(part: DocumentPart, at: string, drop: Drop) {
+function documentBlock(part: DocumentPart) {
   const { source, name, context, citations, cache } = part;
-  if (source.kind === "data" && source.mediaType !== PDF) {
-    drop(at);
-    return undefined;
-  }
+  if (source.kind === "data" && source.mediaType !== PDF) throw notCarried(part);
   return {
     type: "document" as const,
     source:

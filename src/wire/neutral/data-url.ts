@@ -5,7 +5,7 @@ import type { Source } from "./source.ts";
 
 /**
  * What an address stands for. A data URL's base64 is not looked at: it may be a mark.
- * @param otherwise the media type of a data URL that names none; "" where it must name one.
+ * @param otherwise the media type of a data URL that names none; "" where its first bytes are to tell.
  * @throws WeirError 400 naming `at`.
  */
 export function mediaSource(source: Source, url: string, at: string, otherwise: string): MediaSource {
@@ -14,7 +14,6 @@ export function mediaSource(source: Source, url: string, at: string, otherwise: 
   if (comma < 0) throw wrong(at, "a data URL with a comma before its data");
   const [type = "", ...parameters] = url.slice("data:".length, comma).split(";");
   const mediaType = type.trim().toLowerCase() || otherwise;
-  if (mediaType === "") throw wrong(at, "a data URL that names its media type");
   const data = url.slice(comma + 1);
   if (parameters.some((parameter) => parameter.trim().toLowerCase() === "base64")) {
     return { kind: "data", mediaType, data };
@@ -30,10 +29,8 @@ function base64Of(escaped: string, at: string): string {
   }
 }
 
-/** The media type of files whose data comes bare: the formats were made for these. */
-const DEFAULT_FILE_TYPE = "application/pdf";
 const FILE_TYPES: ReadonlyMap<string, string> = new Map([
-  ["pdf", DEFAULT_FILE_TYPE],
+  ["pdf", "application/pdf"],
   ["txt", "text/plain"],
   ["md", "text/markdown"],
   ["csv", "text/csv"],
@@ -43,6 +40,6 @@ const FILE_TYPES: ReadonlyMap<string, string> = new Map([
   ["xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
 ]);
 
-/** The media type that a file's name tells. @param name whole, no mark of a source. */
+/** The media type that a file's name tells; "" where it tells none. @param name whole, no mark of a source. */
 export const fileType = (name: string): string =>
-  FILE_TYPES.get(/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? "") ?? DEFAULT_FILE_TYPE;
+  FILE_TYPES.get(/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? "") ?? "";

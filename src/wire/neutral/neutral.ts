@@ -66,6 +66,10 @@ export interface ImagePart {
   /** OpenAI's `low`, `high`, `auto`. */
   readonly detail?: string;
   readonly cache?: CacheMark | undefined;
+  /** Google signs images that its models made. */
+  readonly seal?: Seal | undefined;
+  /** JSON pointer in the client's body, for refusals. */
+  readonly at: string;
 }
 
 export interface DocumentPart {
@@ -77,12 +81,16 @@ export interface DocumentPart {
   /** The answer shall cite it. */
   readonly citations?: boolean;
   readonly cache?: CacheMark | undefined;
+  /** JSON pointer in the client's body, for refusals. */
+  readonly at: string;
 }
 
 /** Sound or video. */
 export interface RecordingPart {
   readonly type: "audio" | "video";
   readonly source: MediaSource;
+  /** JSON pointer in the client's body, for refusals. */
+  readonly at: string;
 }
 
 /**

@@ -106,6 +106,27 @@ export class Source {
     });
   }
 
+  /**
+   * The beginning and the end of a string, without decoding what is between them: as they stand in JSON, escapes included.
+   * @param count of characters, at most, of each
+   * @returns with the length of the whole in characters, if it has no escapes
+   */
+  ends(text: string, count: number): StringEnds {
+    this.#mark.lastIndex = 0;
+    const index = hasMark(text) ? this.#mark.exec(text)?.[1] : undefined;
+    const elided = index === undefined ? undefined : this.#elided[Number.parseInt(index, 36)];
+    if (elided === undefined) {
+      const json = JSON.stringify(text.length > 4 * count ? text.slice(0, count) + text.slice(-count) : text);
+      return { head: json.slice(1, count + 1), tail: json.slice(1, -1).slice(-count), length: text.length };
+    }
+    const { start, end } = elided;
+    return {
+      head: this.#bytes.toString("latin1", start, Math.min(end, start + count)),
+      tail: this.#bytes.toString("latin1", Math.max(start, end - count), end),
+      length: end - start,
+    };
+  }
+
   /** The same for every string in a value that will be written as JSON inside a string. */
   wholeValue(value: unknown): unknown {
     if (typeof value === "string") return this.json(value) ?? this.whole(value);
@@ -139,6 +160,13 @@ export class Source {
     }
     pieces.push(from === 0 ? json : json.slice(from));
   }
+}
+
+/** See {@link Source.ends}. */
+export interface StringEnds {
+  readonly head: string;
+  readonly tail: string;
+  readonly length: number;
 }
 
 /** Text that was written, or a range of the client's body. */

@@ -4,6 +4,7 @@
  */
 import { fail } from "../../base/errors.ts";
 import { append } from "../json/append.ts";
+import { notCarried } from "../media/refuse.ts";
 import type { NeutralMessage, TextPart } from "./neutral.ts";
 import type { OptionTaker } from "./options.ts";
 
@@ -14,7 +15,7 @@ export interface Turn<Block> {
 
 /**
  * @param hoist takes a text of a system message that is not empty, and the message's pointer. @param write a message's blocks.
- * @throws WeirError 400 where no message is left.
+ * @throws WeirError 400 where no message is left, or naming media among the instructions.
  */
 export function turnsOf<Block>(
   messages: readonly NeutralMessage[],
@@ -29,7 +30,10 @@ export function turnsOf<Block>(
       // Its words are kept, its place is not.
       if (turns.length > 0) options.drop(at);
       for (const part of message.parts) {
-        if (part.type !== "text") options.drop(at);
+        if (part.type === "document" && part.source.kind === "text") {
+          hoist({ type: "text", text: part.source.text, cache: part.cache }, at);
+        } else if ("source" in part) throw notCarried(part);
+        else if (part.type !== "text") options.drop(at);
         else if (part.text !== "") hoist(part, at);
       }
       continue;

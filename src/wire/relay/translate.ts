@@ -18,6 +18,7 @@ import {
   type StreamWriter,
 } from "../format.ts";
 import { carriedSpans } from "../json/opaque.ts";
+import { withFittedMedia } from "../media/fit.ts";
 import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
 import type { NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
 import type { StreamReader } from "../neutral/reader.ts";
@@ -97,11 +98,13 @@ export const sourceOf = <R extends ClientRequest>(
 export const toldOf = <R extends ClientRequest>(
   format: GenerationFormat<R>,
   request: R,
-  { name, toolKinds }: Pick<GenerationDialect, "name" | "toolKinds">,
+  dialect: Pick<GenerationDialect, "name" | "takesAssistantMedia" | "toolKinds">,
   orgKey: OrgKey,
   source: Source,
 ): Fitted => {
-  const neutral = lowered(neutralOf(format, request, source), toolKinds ?? FUNCTIONS_ONLY, source);
+  const { name, takesAssistantMedia, toolKinds } = dialect;
+  const media = withFittedMedia(neutralOf(format, request, source), source, takesAssistantMedia === true);
+  const neutral = lowered(media, toolKinds ?? FUNCTIONS_ONLY, source);
   const told = accepted(neutral, name, orgKey, source);
   const ownTools = withKinds(told.ownTools, neutral.tools, told.request.tools);
   return ownTools === told.ownTools ? told : { ...told, ownTools };

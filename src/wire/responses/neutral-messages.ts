@@ -306,7 +306,7 @@ function imageOf(part: JsonObject, at: string, from: Source): ImagePart {
   const { image_url: url, file_id: id, detail } = part;
   const source = typeof url === "string" ? mediaSource(from, url, `${at}/image_url`, OF_NO_TYPE) : fileOf(id);
   if (source === undefined) throw missing(`${at}/image_url`);
-  return { type: "image", source, ...(typeof detail === "string" && { detail }) };
+  return { type: "image", source, ...(typeof detail === "string" && { detail }), at };
 }
 
 function documentOf(part: JsonObject, at: string, from: Source): DocumentPart {
@@ -316,7 +316,7 @@ function documentOf(part: JsonObject, at: string, from: Source): DocumentPart {
   else if (data.startsWith("data:")) source = mediaSource(from, data, `${at}/file_data`, OF_NO_TYPE);
   else source = { kind: "data", mediaType: fileType(from.whole(stringOf(name))), data };
   if (source === undefined) throw missing(`${at}/file_data`);
-  return { type: "document", source, ...(typeof name === "string" && { name }) };
+  return { type: "document", source, ...(typeof name === "string" && { name }), at };
 }
 
 /** The media type of data URLs that name none. */

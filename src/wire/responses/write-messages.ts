@@ -2,6 +2,7 @@
  * Neutral messages as input items. System messages stay items in their place: this keeps their order, and the cached
  * beginning of a growing prompt. Cache marks are left out: the API caches every prefix by itself.
  */
+import { notCarried } from "../media/refuse.ts";
 import type {
   DocumentPart,
   ImagePart,
@@ -84,7 +85,7 @@ export type InputItem =
   | FunctionCallOutput
   | Reasoning;
 
-/** @param options gets what has no place in an item */
+/** @param options gets what has no place in an item. @throws WeirError 400 naming media that have none */
 export function writeMessages(messages: readonly NeutralMessage[], options: OptionTaker): InputItem[] {
   const items: InputItem[] = [];
   for (const message of messages) {
@@ -121,6 +122,7 @@ function contentOf(part: Part, at: string, options: OptionTaker): InputContent |
   if (part.type === "text") return { type: "input_text", text: part.text };
   if (part.type === "image") return imageOf(part);
   if (part.type === "document") return fileOf(part, at, options);
+  if (part.type === "audio" || part.type === "video") throw notCarried(part);
   options.drop(at);
   return undefined;
 }
@@ -194,6 +196,7 @@ function turnItems({ parts, at }: NeutralMessage, items: InputItem[], options: O
     }
     const written = saidOf(part);
     if (written === undefined) {
+      if ("source" in part) throw notCarried(part);
       options.drop(at);
       continue;
     }

@@ -13,6 +13,9 @@ import { answersOf, CLIENTS } from "../../support/conformance/pairs.ts";
 const bytesOf = (body: unknown): Buffer => Buffer.from(JSON.stringify(body));
 const canonical = (format: FormatName, body: unknown) => canonicalRequest(format, bytesOf(body));
 
+const withoutPlaces = (parts: unknown): unknown =>
+  JSON.parse(JSON.stringify(parts, (key, value) => (key === "at" ? undefined : value)));
+
 /** What a body asks for, without where it was said and what only this format has. */
 function asked(format: FormatName, body: unknown) {
   const bytes = bytesOf(body);
@@ -25,7 +28,7 @@ function asked(format: FormatName, body: unknown) {
   return {
     stream,
     tools,
-    messages: messages.map(({ role, parts }) => ({ role, parts })),
+    messages: messages.map(({ role, parts }) => ({ role, parts: withoutPlaces(parts) })),
     thinking,
     options: Object.fromEntries(Object.entries(said).map(([name, option]) => [name, option.value])),
   };

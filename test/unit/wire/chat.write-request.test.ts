@@ -42,7 +42,11 @@ const writtenMessages = (messages: readonly NeutralMessage[], at: Given = {}) =>
   return { messages: body.messages as Json[], dropped };
 };
 const text = (said: string): Part => ({ type: "text", text: said });
-const image: Part = { type: "image", source: { kind: "data", mediaType: "image/png", data: "QQ==" } };
+const image: Part = {
+  type: "image",
+  source: { kind: "data", mediaType: "image/png", data: "QQ==" },
+  at: "/image",
+};
 const IMAGE = { type: "image_url", image_url: { url: "data:image/png;base64,QQ==" } };
 const result = (id: string, ...parts: (typeof image | Part)[]): Part =>
   ({ type: "tool_result", id, name: "f", parts, isError: false }) as Part;
@@ -161,10 +165,21 @@ describe("a chat body", () => {
     expect(plain).toEqual({ messages: [{ role: "assistant", content: "t" }], dropped: [] });
   });
 
-  test("documents: data as a file, text as text, an address not at all", () => {
+  /** The part that a request is refused for. */
+  const refusedAt = (...messages: NeutralMessage[]): unknown => {
+    try {
+      writtenMessages(messages);
+    } catch (error) {
+      return error instanceof WeirError && error.kind === "capability_not_supported" && error.param;
+    }
+    return undefined;
+  };
+
+  test("documents: data as a file, text as text, an address is refused", () => {
     const document = (source: Extract<Part, { type: "document" }>["source"], more = {}): Part => ({
       type: "document",
       source,
+      at: "/document",
       ...more,
     });
     const { messages, dropped } = writtenMessages([
@@ -174,7 +189,6 @@ describe("a chat body", () => {
         document({ kind: "data", mediaType: "application/pdf", data: "JVBE" }, { context: "c" }),
         document({ kind: "file", id: "file-1" }),
         document({ kind: "text", text: "plain" }),
-        document({ kind: "url", url: "https://a.example/a.pdf" }),
       ),
     ]);
     const file_data = "data:application/pdf;base64,JVBE";
@@ -184,42 +198,41 @@ describe("a chat body", () => {
       { type: "file", file: { file_id: "file-1" } },
       { type: "text", text: "plain" },
     ]);
-    expect(dropped).toEqual(["/m/0/content/1/context", "/m/0/content/4"]);
+    expect(dropped).toEqual(["/m/0/content/1/context"]);
+    expect(refusedAt(message("user", document({ kind: "url", url: "https://a.example/a.pdf" })))).toBe(
+      "/document",
+    );
   });
 
   test("sound and video as far as the format and the model take them", () => {
     const sound = (mediaType: string): Part => ({
       type: "audio",
       source: { kind: "data", mediaType, data: "QQ==" },
+      at: "/sound",
     });
-    const video: Part = { type: "video", source: { kind: "url", url: "https://a.example/v" } };
-    const said = [message("user", sound("audio/mpeg"), sound("audio/ogg"), video)];
+    const video: Part = { type: "video", source: { kind: "url", url: "https://a.example/v" }, at: "/video" };
     const audio = { type: "input_audio", input_audio: { data: "QQ==", format: "mp3" } };
-    expect(writtenMessages(said)).toEqual({
+    expect(writtenMessages([message("user", sound("audio/mpeg"))])).toEqual({
       messages: [{ role: "user", content: [audio] }],
-      dropped: ["/m/0/content/1", "/m/0/content/2"],
+      dropped: [],
     });
-    expect(writtenMessages(said, { modalitiesIn: ["text", "video"] }).messages[0]?.content).toContainEqual({
-      type: "video_url",
-      video_url: { url: "https://a.example/v" },
-    });
+    expect(refusedAt(message("user", sound("audio/ogg")))).toBe("/sound");
+    expect(refusedAt(message("user", video))).toBe("/video");
+    const said = [message("user", video)];
+    expect(writtenMessages(said, { modalitiesIn: ["text", "video"] }).messages[0]?.content).toEqual([
+      { type: "video_url", video_url: { url: "https://a.example/v" } },
+    ]);
   });
 
-  test("what has no place is named: errors of tools, cache marks, a budget, pictures of the assistant's", () => {
+  test("what has no place is named: errors of tools, cache marks, a budget; pictures are refused", () => {
+    expect(refusedAt(message("system", image))).toBe("/image");
+    expect(refusedAt(message("assistant", image))).toBe("/image");
     const failed = { ...result("a", text("x")), isError: true } as Part;
     const marked: Part = { type: "text", text: "t", cache: {} };
     expect(
-      writtenMessages([
-        message("system", marked, image),
-        message("assistant", image, call("a")),
-        message("user", failed),
-      ]).dropped,
-    ).toEqual([
-      "/m/0/content/0/cache_control",
-      "/m/0/content/1",
-      "/m/0/content/0",
-      "/m/0/content/0/is_error",
-    ]);
+      writtenMessages([message("system", marked), message("assistant", call("a")), message("user", failed)])
+        .dropped,
+    ).toEqual(["/m/0/content/0/cache_control", "/m/0/content/0/is_error"]);
     const dropped = (options: NeutralOptions, at: Given = {}) => write(request([], { options }), at).dropped;
     const reasoning = { value: { budgetTokens: 8000 }, at: "/thinking" };
     expect(dropped({ reasoning })).toEqual(["/thinking"]);

@@ -30,6 +30,7 @@ const blocks = (...parts: Part[]) => {
 };
 
 const png = { kind: "data", mediaType: "image/png", data: "AAAA" } as const;
+const at = "/messages/1/content/0";
 const pdf = { kind: "data", mediaType: "application/pdf", data: "JVBE" } as const;
 
 describe("a conversation", () => {
@@ -60,13 +61,13 @@ describe("a conversation", () => {
     );
   });
 
-  test("carries images, documents, sound and video by their formats, and names what it cannot", () => {
+  test("carries images, documents, sound and video by their formats, and refuses what it cannot", () => {
     const s3 = { kind: "url", url: "s3://bucket/film.mkv" } as const;
     const { blocks: content, dropped } = blocks(
-      { type: "image", source: { ...png, mediaType: "image/jpeg" } },
-      { type: "document", source: pdf, name: "a" },
-      { type: "audio", source: { ...png, mediaType: "audio/mpeg" } },
-      { type: "video", source: s3 },
+      { type: "image", source: { ...png, mediaType: "image/jpeg" }, at },
+      { type: "document", source: pdf, name: "a", at },
+      { type: "audio", source: { ...png, mediaType: "audio/mpeg" }, at },
+      { type: "video", source: s3, at },
     );
     expect(content).toEqual([
       { image: { format: "jpeg", source: { bytes: "AAAA" } } },
@@ -76,11 +77,13 @@ describe("a conversation", () => {
     ]);
     expect(dropped).toEqual([]);
     for (const part of [
-      { type: "image", source: { kind: "url", url: "https://x.example/a.png" } },
-      { type: "image", source: { ...png, mediaType: "image/tiff" } },
-      { type: "document", source: { kind: "file", id: "file-1" } },
+      { type: "image", source: { kind: "url", url: "https://x.example/a.png" }, at },
+      { type: "image", source: { ...png, mediaType: "image/tiff" }, at },
+      { type: "document", source: { kind: "file", id: "file-1" }, at },
     ] satisfies Part[]) {
-      expect(blocks(part)).toEqual({ blocks: [], dropped: ["/messages/1"] });
+      expect(() => blocks(part)).toThrow(
+        expect.objectContaining({ kind: "capability_not_supported", param: at }),
+      );
     }
   });
 
@@ -88,6 +91,7 @@ describe("a conversation", () => {
     const named = (name?: string): Part => ({
       type: "document",
       source: pdf,
+      at,
       ...(name !== undefined && { name }),
     });
     const { blocks: content } = blocks(
@@ -112,23 +116,25 @@ describe("a conversation", () => {
     const body = Buffer.from(JSON.stringify({ name: "n".repeat(9) }));
     const { value } = new Source(body, [{ start: 9, end: 18 }]);
     const { name } = value as { name: string };
-    const { blocks: content } = blocks({ type: "document", source: pdf, name });
+    const { blocks: content } = blocks({ type: "document", source: pdf, name, at });
     expect(content).toEqual([{ document: { format: "pdf", name: "document", source: { bytes: "JVBE" } } }]);
   });
 
   test("documents of text keep their context, and are cited where that is asked", () => {
     const source = { kind: "text", text: "plain" } as const;
-    expect(blocks({ type: "document", source, name: "n", context: "c", citations: true }).blocks).toEqual([
-      {
-        document: {
-          format: "txt",
-          name: "n",
-          source: { text: "plain" },
-          context: "c",
-          citations: { enabled: true },
+    expect(blocks({ type: "document", source, name: "n", context: "c", citations: true, at }).blocks).toEqual(
+      [
+        {
+          document: {
+            format: "txt",
+            name: "n",
+            source: { text: "plain" },
+            context: "c",
+            citations: { enabled: true },
+          },
         },
-      },
-    ]);
+      ],
+    );
   });
 
   test("T50: cache marks on every kind of block become cache points behind them", () => {
@@ -142,8 +148,8 @@ describe("a conversation", () => {
           "user",
           "/m/0",
           text,
-          { type: "image", source: png, cache },
-          { type: "document", source: pdf, cache },
+          { type: "image", source: png, cache, at },
+          { type: "document", source: pdf, cache, at },
         ),
         message("assistant", "/m/1", { type: "tool_call", id: "c", name: "f", arguments: "{}", cache }),
         message("user", "/m/2", {
@@ -222,8 +228,8 @@ describe("a tool loop", () => {
     const rich = result(
       false,
       { type: "text", text: '{"a":1}' },
-      { type: "image", source: png },
-      { type: "document", source: pdf },
+      { type: "image", source: png, at },
+      { type: "document", source: pdf, at },
     );
     expect(blocks(rich, result(true)).blocks).toEqual([
       {

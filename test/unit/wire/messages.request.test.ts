@@ -356,8 +356,12 @@ describe("neutral and back", () => {
       ),
     });
     expect(messages[0]?.parts).toEqual([
-      { type: "document", source: { kind: "text", text: "a" } },
-      { type: "image", source: { kind: "data", mediaType: "image/png", data: "QUJD" } },
+      { type: "document", source: { kind: "text", text: "a" }, at: "/messages/0/content/0" },
+      {
+        type: "image",
+        source: { kind: "data", mediaType: "image/png", data: "QUJD" },
+        at: "/messages/0/content/0/source/content/1",
+      },
       { type: "text", text: "T\nhttps://e\nb" },
     ]);
   });

@@ -76,14 +76,11 @@ describe("writing for an endpoint", () => {
     expect(refusal(() => write({}, { messages })).param).toBe("/messages/1");
   });
 
-  test("reasoning of other makers stays here; what no block can hold is told", () => {
+  test("reasoning of other makers stays here; media that no block can hold are refused", () => {
     const messages: NeutralMessage[] = [
       {
         role: "user",
-        parts: [
-          { type: "text", text: "a" },
-          { type: "audio", source: { kind: "data", mediaType: "audio/wav", data: "AA==" } },
-        ],
+        parts: [{ type: "text", text: "a" }],
         at: "/messages/0",
       },
       {
@@ -101,7 +98,17 @@ describe("writing for an endpoint", () => {
       { role: "user", content: [{ type: "text", text: "a" }] },
       { role: "assistant", content: [{ type: "text", text: "No" }] },
     ]);
-    expect(dropped).toEqual(["/messages/0"]);
+    expect(dropped).toEqual([]);
+    const at = "/messages/0/content/0";
+    for (const mediaType of ["audio/wav", "image/heic"]) {
+      const type = mediaType === "audio/wav" ? ("audio" as const) : ("image" as const);
+      const part = { type, source: { kind: "data" as const, mediaType, data: "AA==" }, at };
+      const given: NeutralMessage[] = [{ role: "user", parts: [part], at: "/messages/0" }];
+      expect(refusal(() => write({}, { messages: given }))).toMatchObject({
+        kind: "capability_not_supported",
+        param: at,
+      });
+    }
   });
 
   test.each<[string, NeutralOptions, object, string[]]>([

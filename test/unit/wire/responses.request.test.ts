@@ -173,6 +173,7 @@ describe("neutral terms", () => {
         { role: "assistant", content: [] },
       ],
     });
+    const at = (index: number) => ({ at: `/input/2/content/${index}` });
     const image = (source: object, more = {}) => ({ type: "image", source, ...more });
     expect(messages).toEqual([
       { role: "system", at: "/instructions", parts: [{ type: "text", text: "Be kind." }] },
@@ -183,15 +184,16 @@ describe("neutral terms", () => {
         at: "/input/2",
         parts: [
           { type: "text", text: "Look" },
-          image({ kind: "data", mediaType: "image/png", data: "QUJD" }, { detail: "low" }),
-          image({ kind: "url", url: "https://x/y.png" }),
-          image({ kind: "file", id: "file-1" }),
+          image({ kind: "data", mediaType: "image/png", data: "QUJD" }, { detail: "low", ...at(1) }),
+          image({ kind: "url", url: "https://x/y.png" }, at(2)),
+          image({ kind: "file", id: "file-1" }, at(3)),
           {
             type: "document",
             name: "a.txt",
             source: { kind: "data", mediaType: "text/plain", data: "QUJD" },
+            ...at(4),
           },
-          { type: "document", source: { kind: "url", url: "https://x/y.pdf" } },
+          { type: "document", source: { kind: "url", url: "https://x/y.pdf" }, ...at(5) },
         ],
       },
       { role: "assistant", at: "/input/3", parts: [{ type: "text", text: "Before" }] },
@@ -245,7 +247,11 @@ describe("neutral terms", () => {
         isError: false,
         parts: [
           { type: "text", text: "see" },
-          { type: "image", source: { kind: "data", mediaType: "image/gif", data: "R0lG" } },
+          {
+            type: "image",
+            source: { kind: "data", mediaType: "image/gif", data: "R0lG" },
+            at: "/input/6/output/1",
+          },
         ],
       },
     ]);

@@ -79,15 +79,16 @@ describe("a conversation", () => {
     const data = { kind: "data", mediaType: "image/png", data: "AAAA" } as const;
     expect(
       parts(
-        { type: "image", source: data },
-        { type: "image", source: { kind: "url", url: "https://x.example/a.JPG?sig=b.png" } },
+        { type: "image", source: data, at: "/part" },
+        { type: "image", source: { kind: "url", url: "https://x.example/a.JPG?sig=b.png" }, at: "/part" },
         {
           type: "document",
           source: { kind: "url", url: "https://x.example/a", mediaType: "application/pdf" },
+          at: "/part",
         },
-        { type: "document", source: { kind: "text", text: "plain" } },
-        { type: "audio", source: { ...data, mediaType: "audio/wav" } },
-        { type: "video", source: { kind: "file", id: "https://g.example/v1beta/files/1" } },
+        { type: "document", source: { kind: "text", text: "plain" }, at: "/part" },
+        { type: "audio", source: { ...data, mediaType: "audio/wav" }, at: "/part" },
+        { type: "video", source: { kind: "file", id: "https://g.example/v1beta/files/1" }, at: "/part" },
       ),
     ).toEqual([
       { inlineData: { mimeType: "image/png", data: "AAAA" } },
@@ -100,8 +101,13 @@ describe("a conversation", () => {
   });
 
   test("says where what it cannot carry stood; cache marks are none of it", () => {
-    const image: Part = { type: "image", source: { kind: "url", url: "u" }, detail: "high" };
-    const document: Part = { type: "document", source: { kind: "text", text: "t" }, citations: true };
+    const image: Part = { type: "image", source: { kind: "url", url: "u" }, detail: "high", at: "/part" };
+    const document: Part = {
+      type: "document",
+      source: { kind: "text", text: "t" },
+      citations: true,
+      at: "/part",
+    };
     const sealed: Part = { type: "reasoning", text: "hm", seal: { by: "anthropic", data: "S" } };
     const { body, dropped } = written(
       requestOf(
@@ -204,8 +210,8 @@ describe("a tool loop", () => {
       parts: [
         { type: "text", text: "one" },
         { type: "text", text: "two" },
-        { type: "image", source: { kind: "data", mediaType: "image/png", data: "AAAA" } },
-        { type: "document", source: { kind: "text", text: "three" } },
+        { type: "image", source: { kind: "data", mediaType: "image/png", data: "AAAA" }, at: "/part" },
+        { type: "document", source: { kind: "text", text: "three" }, at: "/part" },
       ],
     };
     const response = { result: "one\ntwo\nthree" };

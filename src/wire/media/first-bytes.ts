@@ -1,0 +1,76 @@
+/**
+ * Tells what data are by their first bytes, where a label is missing or wrong (WHATWG, "MIME Sniffing", section 6; ISO/IEC 14496-12
+ * for the brands of `ftyp`; RFC 9559 for EBML). Formats that share a beginning, such as office documents and other zip files, are not told.
+ */
+
+export interface Told {
+  readonly type: string;
+  /** Sound and video share this container, so that a label which names one of them is right too. */
+  readonly isContainer?: true;
+  /** So short a beginning that other data may have it by chance: a label of another kind counts more. */
+  readonly isWeak?: true;
+}
+
+/** So many bytes are looked at. */
+export const FIRST_BYTES = 64;
+
+const BEGINNINGS: readonly (readonly [beginning: string, told: Told])[] = [
+  ["\xff\xd8\xff", { type: "image/jpeg" }],
+  ["\x89PNG\r\n\x1a\n", { type: "image/png" }],
+  ["GIF87a", { type: "image/gif" }],
+  ["GIF89a", { type: "image/gif" }],
+  ["II*\0", { type: "image/tiff" }],
+  ["MM\0*", { type: "image/tiff" }],
+  ["%PDF-", { type: "application/pdf" }],
+  ["fLaC", { type: "audio/flac" }],
+  ["OggS", { type: "audio/ogg", isContainer: true }],
+  ["ID3", { type: "audio/mpeg" }],
+  ["FLV\x01", { type: "video/x-flv" }],
+  ["\0\0\x01\xba", { type: "video/mpeg" }],
+  ["BM", { type: "image/bmp", isWeak: true }],
+  ["\xff\xfb", { type: "audio/mpeg", isWeak: true }],
+  ["\xff\xf3", { type: "audio/mpeg", isWeak: true }],
+  ["\xff\xf2", { type: "audio/mpeg", isWeak: true }],
+  ["\xff\xf1", { type: "audio/aac", isWeak: true }],
+  ["\xff\xf9", { type: "audio/aac", isWeak: true }],
+];
+
+/** By the four letters at byte 8 of a RIFF or IFF file. */
+const CHUNKS: Readonly<Record<string, Told>> = {
+  "RIFF WEBP": { type: "image/webp" },
+  "RIFF WAVE": { type: "audio/wav" },
+  "RIFF AVI ": { type: "video/x-msvideo" },
+  "FORM AIFF": { type: "audio/aiff" },
+  "FORM AIFC": { type: "audio/aiff" },
+};
+
+const MP4: Told = { type: "video/mp4", isContainer: true };
+
+/** By the major brand of `ftyp`; any other is MP4. */
+const BRANDS: Readonly<Record<string, Told>> = {
+  heic: { type: "image/heic" },
+  heix: { type: "image/heic" },
+  mif1: { type: "image/heif" },
+  msf1: { type: "image/heif" },
+  avif: { type: "image/avif" },
+  avis: { type: "image/avif" },
+  "M4A ": { type: "audio/mp4", isContainer: true },
+  "M4B ": { type: "audio/mp4", isContainer: true },
+  "qt  ": { type: "video/quicktime", isContainer: true },
+};
+
+const EBML = "\x1aE\xdf\xa3";
+
+/** Undefined where the beginning is of no known format. @param bytes the first {@link FIRST_BYTES} or fewer */
+export function toldBy(bytes: Buffer): Told | undefined {
+  const text = bytes.toString("latin1");
+  if (text.startsWith("ftyp", 4)) return BRANDS[text.slice(8, 12)] ?? MP4;
+  if (text.startsWith(EBML)) {
+    const type = text.includes("webm") ? "video/webm" : "video/x-matroska";
+    return { type, isContainer: true };
+  }
+  return (
+    CHUNKS[`${text.slice(0, 4)} ${text.slice(8, 12)}`] ??
+    BEGINNINGS.find(([beginning]) => text.startsWith(beginning))?.[1]
+  );
+}
