@@ -12,7 +12,7 @@ import type { Elided, Member } from "./json/json.ts";
 import type { OpaquePaths } from "./json/opaque.ts";
 import type { Extras } from "./neutral/asked-extras.ts";
 import type { ReplyFacts, RequestFacts, SvcOptions, SvcReply, UpstreamError } from "./neutral/contract.ts";
-import type { NeutralReply, NeutralRequest, StreamEvent, ToolKind } from "./neutral/neutral.ts";
+import type { MediaReplyPart, NeutralReply, NeutralRequest, StreamEvent, ToolKind } from "./neutral/neutral.ts";
 import type { StreamReader } from "./neutral/reader.ts";
 import type { Source } from "./neutral/source.ts";
 import { KEEP_ALIVE, sseData } from "./neutral/sse.ts";
@@ -253,6 +253,8 @@ export interface GenerationFormat<R extends ClientRequest = ClientRequest> {
   readonly carries: OpaquePaths;
   /** The request in neutral terms. Strings may contain marks of the source. @throws WeirError 400 naming the field */
   neutral(request: R, source: Source): NeutralRequest;
+  /** Whether its answers have a place for such media; absent: for none. Only these are given to the writers. */
+  takesMedia?(media: MediaReplyPart): boolean;
   /** The answer's JSON text. */
   writeReply(reply: NeutralReply, request: R, identity: AnswerIdentity, usage: Usage, svc: SvcReply): string;
   streamWriter(request: R, identity: AnswerIdentity): StreamWriter;

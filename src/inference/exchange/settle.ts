@@ -89,7 +89,7 @@ function settlementOf(deps: SettleDeps, call: Call, outcome: Outcome): Settlemen
   const metered = meter(call.request?.facts, call.endpoint, facts, coveredAt(call), fee, call.sent);
   const stream = streamOf(outcome);
   const kept = stream?.kept();
-  warn(call, stream, metered);
+  warn(call, stream, facts, metered);
   if (stream !== undefined && kept === undefined) call.warnings.push("payload_truncated");
   const payloadPool = payloadPoolOf(deps, call, outcome);
   const isPayloadLeftOut = payloadPool !== undefined && !fitsPayload(deps, call, payloadPool, outcome, kept);
@@ -224,7 +224,12 @@ export function releaseAll(deps: HoldDeps, call: Call): void {
   if (holds !== undefined) releaseHolds(deps, holds);
 }
 
-function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): void {
+function warn(
+  call: Call,
+  stream: AnswerStream | undefined,
+  facts: ReplyFacts | undefined,
+  metered: Metered,
+): void {
   // Each warning must be given once, also if the answer could not be written and is settled again as an error.
   call.warnings.length = 0;
   const held = call.reservation?.holds?.credit.amountMicroUsd;
@@ -237,6 +242,7 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
   if (call.waitedMs > 0) call.warnings.push(`hold_waited: ${Math.ceil(call.waitedMs)}`);
   if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
+  for (const kind of facts?.lost ?? []) call.warnings.push(`answer_dropped: ${kind}`);
   for (const pointer of call.dropped.slice(0, MAX_DROPPED))
     call.warnings.push(`dropped: ${shortened(pointer)}`);
   const more = call.dropped.length - MAX_DROPPED + call.droppedMore;

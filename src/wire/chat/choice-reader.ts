@@ -6,9 +6,10 @@
 import { fail } from "../../base/errors.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
-import type { Citation, Fragment, Logprob, Seal } from "../neutral/neutral.ts";
+import type { Citation, Fragment, Logprob, MediaReplyPart, Seal } from "../neutral/neutral.ts";
 import { type Emit, isObject, type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { readCitations } from "./citations.ts";
+import { hasSound, readImages } from "./media.ts";
 import {
   continues,
   isOfCall,
@@ -58,6 +59,8 @@ export class ChoiceReader {
   #parts = 0;
   #open: OpenPart | undefined;
   #stopped = false;
+  /** It comes in many pieces. */
+  #hasSound = false;
   readonly #calls: Call[] = [];
   /** Position in the list of calls by the upstream's `index`. */
   readonly #places = new Map<number, number>();
@@ -81,6 +84,13 @@ export class ChoiceReader {
     if (typeof content === "string")
       this.#append("text", content, logprobs && readLogprobs(logprobs.content));
     else if (Array.isArray(content)) for (const part of content) this.#part(objectOf(part));
+    if (delta.images !== undefined || Array.isArray(content)) {
+      for (const media of readImages(delta)) this.#media(media);
+    }
+    if (!this.#hasSound && hasSound(delta)) {
+      this.#hasSound = true;
+      this.#media({ type: "media", kind: "audio" });
+    }
     if (typeof refusal === "string")
       this.#append("refusal", refusal, logprobs && readLogprobs(logprobs.refusal));
     if (Array.isArray(delta.annotations)) this.#cite(readCitations(delta.annotations));
@@ -118,6 +128,11 @@ export class ChoiceReader {
       this.#emit({ type: "end", choice: this.#choice, part: call.part });
     }
     this.#emit({ type: "stop", choice: this.#choice, stop: readStop(this.finish, called) });
+  }
+
+  #media(media: MediaReplyPart): void {
+    this.#close();
+    this.#emit({ type: "media", choice: this.#choice, part: this.#parts++, media });
   }
 
   /** Mistral's content parts. */

@@ -1,6 +1,8 @@
 /** Chat completions as a format that clients speak: spliced to upstreams of the same dialect, else translated. */
+
 import { type ClientFormat, OPENAI_CLIENTS } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
+import { takesMedia } from "./media.ts";
 import { chatNeutral } from "./neutral-request.ts";
 import { type ChatRequest, promptTexts, readChatRequest } from "./request.ts";
 import { chatSplice } from "./splice.ts";
@@ -29,6 +31,7 @@ export const chatFormat: ClientFormat<ChatRequest> = {
   splice: { dialect: "chat", passage: chatSplice },
   generation: {
     carries: CARRIES,
+    takesMedia,
     neutral: chatNeutral,
     writeReply: (reply, _request, identity, usage, svc) => writeChatReply(reply, identity, usage, svc),
     streamWriter: (request, identity) => new ChatStreamWriter(identity, request.includeUsage !== false),

@@ -40,6 +40,7 @@ const ASSISTANT_KEYS = [
   "tool_calls",
   "function_call",
   "annotations",
+  "images",
   "extra_content",
   "reasoning",
   "reasoning_content",
@@ -154,7 +155,17 @@ class Conversation {
     } else if (seal !== undefined) {
       reasoning.push({ type: "reasoning", text: "", seal });
     }
-    return [...reasoning, ...content, ...calls];
+    return [...reasoning, ...content, ...this.#images(message, at), ...calls];
+  }
+
+  /** Images of an earlier answer. */
+  #images(message: JsonObject, at: string): Part[] {
+    const place = `${at}/images`;
+    return (optional(message.images, place, listAt) ?? []).map((value, index) => {
+      const image = objectAt(value, `${place}/${index}`);
+      const seal = readExtraSeal(image.extra_content);
+      return { ...imagePart(this.#reading, image, `${place}/${index}`), ...(seal && { seal }) };
+    });
   }
 
   #calls(message: JsonObject, at: string): ToolCallPart[] {

@@ -7,6 +7,7 @@ import type { NeutralChoice, NeutralReply, ReplyPart, TextPart } from "../neutra
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitations } from "./citations.ts";
+import { hasSound, readImages } from "./media.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
 import { readStop } from "./stop.ts";
 import { callIdOf, isCustomCall, wholeArguments } from "./tool-call.ts";
@@ -44,6 +45,8 @@ function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralCho
   const message = objectOf(choice.message);
   const { parts, callSeals } = readReasoning(message);
   const replyParts: ReplyPart[] = [...parts, ...textsOf(message)];
+  replyParts.push(...readImages(message));
+  if (hasSound(message)) replyParts.push({ type: "media", kind: "audio" });
   const calls = [...listOf(message.tool_calls)];
   if (isObject(message.function_call)) calls.push({ function: message.function_call });
   let called = 0;

@@ -4,6 +4,7 @@ import type { AnswerIdentity, WriteReply } from "../format.ts";
 import type { NeutralChoice, NeutralReply, ReasoningPart, Seal, ToolCallPart } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
 import { type Annotation, writeCitation } from "./citations.ts";
+import { imageOf } from "./media.ts";
 import { detailsOf, extraContentOf } from "./reasoning.ts";
 import { type FinishReason, writeFinishReason } from "./stop.ts";
 import { wholeArguments } from "./tool-call.ts";
@@ -52,6 +53,7 @@ function messageOf(parts: NeutralChoice["parts"], calls: readonly ToolCallPart[]
       annotations.push(...(part.citations ?? []).flatMap((citation) => writeCitation(citation) ?? []));
     }
   }
+  const images = parts.filter((part) => part.type === "media").map(imageOf);
   const thought = reasoning.map((part) => part.text).join("");
   return {
     role: "assistant" as const,
@@ -60,6 +62,7 @@ function messageOf(parts: NeutralChoice["parts"], calls: readonly ToolCallPart[]
     ...(thought !== "" && { reasoning_content: thought }),
     ...(reasoning.length > 0 && { reasoning_details: detailsOf(reasoning) }),
     ...(annotations.length > 0 && { annotations }),
+    ...(images.length > 0 && { images }),
     ...(calls.length > 0 && { tool_calls: calls.map(callOf) }),
     ...extraContentOf(seal),
   };

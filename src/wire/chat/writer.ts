@@ -11,6 +11,7 @@ import { fragmentOf, latin1OfJson } from "../neutral/fragment.ts";
 import type { Citation, Logprob, PartKind, Seal, Stop, StreamEvent } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
 import { writeCitation } from "./citations.ts";
+import { imageOf } from "./media.ts";
 import { extraContentOf, formatOf } from "./reasoning.ts";
 import { writeFinishReason } from "./stop.ts";
 import { writeChatUsage } from "./usage.ts";
@@ -33,6 +34,7 @@ interface WrittenChoice {
   readonly head: string;
   readonly parts: (WrittenPart | undefined)[];
   calls: number;
+  images: number;
   thoughts: number;
   stopped: boolean;
 }
@@ -77,6 +79,8 @@ export class ChatStreamWriter implements StreamWriter {
         return this.#seal(event.choice, event.part, event.seal);
       case "citation":
         return this.#citation(event.choice, event.citation);
+      case "media":
+        return this.#image(event);
       case "end":
         return this.#endOf(event.choice, event.part);
       case "stop":
@@ -210,6 +214,16 @@ export class ChatStreamWriter implements StreamWriter {
     return `${choice.head}"annotations":[${latin1OfJson(annotation)}]${this.#tail}`;
   }
 
+  #image({ choice: index, media }: Extract<StreamEvent, { type: "media" }>): string {
+    let choice = this.#choices[index];
+    let out = "";
+    if (choice === undefined) {
+      choice = this.#open(index);
+      out = this.#role(choice, true);
+    }
+    return `${out}${choice.head}"images":[${latin1OfJson(imageOf(media, choice.images++))}]${this.#tail}`;
+  }
+
   /** A call without text gets `{}`: clients do not run a tool with "" as its arguments. */
   #endOf(choiceIndex: number, partIndex: number): string {
     const part = this.#choices[choiceIndex]?.parts[partIndex];
@@ -230,7 +244,7 @@ export class ChatStreamWriter implements StreamWriter {
 
   #open(index: number): WrittenChoice {
     const head = `${this.#head}{"index":${index},"delta":{`;
-    const choice: WrittenChoice = { head, parts: [], calls: 0, thoughts: 0, stopped: false };
+    const choice: WrittenChoice = { head, parts: [], calls: 0, images: 0, thoughts: 0, stopped: false };
     this.#choices[index] = choice;
     return choice;
   }

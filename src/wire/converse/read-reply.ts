@@ -6,6 +6,7 @@ import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutra
 import { argumentsText } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
+import { readMedia } from "./images.ts";
 import { readStop } from "./stop.ts";
 import { readConverseUsage } from "./usage.ts";
 
@@ -40,7 +41,7 @@ function readBlock(block: JsonObject): ReplyPart | undefined {
     return { type: "tool_call", id: stringOf(toolUseId), name: stringOf(name), arguments: args };
   }
   if (isObject(block.reasoningContent)) return readReasoning(block.reasoningContent);
-  return isObject(block.citationsContent) ? readCited(block.citationsContent) : undefined;
+  return isObject(block.citationsContent) ? readCited(block.citationsContent) : readMedia(block);
 }
 
 function readReasoning({ reasoningText, redactedContent }: JsonObject): ReplyPart | undefined {

@@ -19,6 +19,7 @@ import {
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import { EventStreamDecoder, type FrameHeaders } from "./event-stream.ts";
+import { OpenImages } from "./images.ts";
 import { readStop } from "./stop.ts";
 import { readConverseUsage } from "./usage.ts";
 
@@ -43,6 +44,7 @@ export class ConverseStreamReader implements StreamReader {
   readonly #frames: EventStreamDecoder;
   /** Those that are open, by their index. */
   readonly #blocks = new Map<number, Block>();
+  readonly #images: OpenImages;
   #parts = 0;
   #calls = 0;
   #emit: Emit = () => {};
@@ -50,6 +52,7 @@ export class ConverseStreamReader implements StreamReader {
 
   constructor(maxEventBytes: number) {
     this.#frames = new EventStreamDecoder(maxEventBytes);
+    this.#images = new OpenImages(maxEventBytes);
   }
 
   push(read: string, emit: Emit): void {
@@ -86,7 +89,7 @@ export class ConverseStreamReader implements StreamReader {
         if (!this.complete) this.#delta(event.contentBlockIndex, objectOf(event.delta));
         return;
       case "contentBlockStart":
-        if (!this.complete) this.#start(event.contentBlockIndex, objectOf(objectOf(event.start).toolUse));
+        if (!this.complete) this.#start(event.contentBlockIndex, objectOf(event.start));
         return;
       case "contentBlockStop":
         if (typeof event.contentBlockIndex === "number") this.#close(event.contentBlockIndex);
@@ -103,9 +106,12 @@ export class ConverseStreamReader implements StreamReader {
     }
   }
 
-  /** Only the start of a call has content: its id and name. */
-  #start(index: unknown, { toolUseId, name }: JsonObject): void {
-    if (stringOf(name) === "" || typeof index !== "number") return;
+  /** The starts of a call and of an image have content. */
+  #start(index: unknown, { toolUse, image }: JsonObject): void {
+    if (typeof index !== "number") return;
+    if (isObject(image)) this.#images.begin(index, image);
+    const { toolUseId, name } = objectOf(toolUse);
+    if (stringOf(name) === "") return;
     this.#close(index);
     const block = this.#open(index, "tool_call");
     if (block === undefined) return;
@@ -130,6 +136,8 @@ export class ConverseStreamReader implements StreamReader {
       if (block?.kind === "tool_call") this.#grow(block, stringOf(delta.toolUse.input));
     } else if (isObject(delta.reasoningContent)) {
       this.#reasoning(index, delta.reasoningContent);
+    } else if (isObject(delta.image)) {
+      this.#images.grow(index, delta.image);
     } else if (isObject(delta.citation)) {
       const block = this.#blocks.get(index);
       const citation = readCitation(delta.citation);
@@ -181,6 +189,8 @@ export class ConverseStreamReader implements StreamReader {
   }
 
   #close(index: number): void {
+    const media = this.#images.end(index);
+    if (media !== undefined) this.#emit({ type: "media", choice: 0, part: this.#parts++, media });
     const block = this.#blocks.get(index);
     if (block === undefined) return;
     const { part, kind, signature } = block;
@@ -195,7 +205,7 @@ export class ConverseStreamReader implements StreamReader {
 
   #stop(stopReason: unknown): void {
     if (this.complete) return;
-    for (const index of [...this.#blocks.keys()]) this.#close(index);
+    for (const index of [...this.#blocks.keys(), ...this.#images.indexes]) this.#close(index);
     this.complete = true;
     const reason = readStop(stopReason, this.#calls);
     this.#emit({ type: "stop", choice: 0, stop: { reason } });

@@ -3,7 +3,8 @@
  * https://ai.google.dev/api/generate-content#candidate
  */
 import { createHash } from "node:crypto";
-import type { Logprob, ToolCallPart } from "../neutral/neutral.ts";
+import { madeOf } from "../media/made.ts";
+import type { Logprob, MediaReplyPart, ToolCallPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
 
@@ -33,6 +34,15 @@ export function readCall(
 function baseOf(answer: JsonObject, call: string): string {
   const id = stringOf(answer.responseId);
   return /^[\w-]{1,64}$/.test(id) ? id : createHash("sha256").update(call).digest("hex").slice(0, 24);
+}
+
+/** Media in a part; undefined where it has none. Pictures of a thought are drafts, which no format has a place for. */
+export function readMedia(part: JsonObject): MediaReplyPart | undefined {
+  const { mimeType, data } = objectOf(part.inlineData);
+  if (typeof mimeType !== "string" || typeof data !== "string") return undefined;
+  const signature = stringOf(part.thoughtSignature);
+  const made = madeOf(mimeType, data, signature === "" ? undefined : { by: "google", data: signature });
+  return part.thought === true ? { type: "media", kind: made.kind } : made;
 }
 
 /** Undefined where the candidate has none. */

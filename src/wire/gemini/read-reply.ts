@@ -11,7 +11,7 @@ import type {
 } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
-import { isBlocked, readCall, readLogprobs } from "./candidate.ts";
+import { isBlocked, readCall, readLogprobs, readMedia } from "./candidate.ts";
 import { readCitations } from "./citations.ts";
 import { readStop } from "./stop.ts";
 import { readGeminiUsage } from "./usage.ts";
@@ -43,6 +43,9 @@ function readCandidate(candidate: JsonObject, index: number, answer: JsonObject)
       parts.push({ type: "tool_call", ...call, ...seal });
     } else if (typeof part.text === "string") {
       addText(parts, { type: part.thought === true ? "reasoning" : "text", text: part.text, ...seal });
+    } else {
+      const media = readMedia(part);
+      if (media !== undefined) parts.push(media);
     }
   }
   addCitations(parts, candidate);

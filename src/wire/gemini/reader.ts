@@ -9,7 +9,7 @@ import { type OpaquePaths, opaquePaths } from "../json/opaque.ts";
 import type { Report } from "../neutral/asked-extras.ts";
 import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
-import type { Stop, StreamEvent } from "../neutral/neutral.ts";
+import type { MediaReplyPart, Stop, StreamEvent } from "../neutral/neutral.ts";
 import {
   type Emit,
   isObject,
@@ -20,7 +20,7 @@ import {
   stringOf,
 } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
-import { isBlocked, readCall, readLogprobs } from "./candidate.ts";
+import { isBlocked, readCall, readLogprobs, readMedia } from "./candidate.ts";
 import { readCitations } from "./citations.ts";
 import { readStop } from "./stop.ts";
 import { readGeminiUsage } from "./usage.ts";
@@ -120,6 +120,9 @@ export class GeminiStreamReader extends SseStreamReader {
         const isThought = part.thought === true;
         this.#text(choice, part, isThought ? "reasoning" : "text", isThought ? undefined : logprobs);
         if (!isThought && part.text !== "") logprobs = undefined;
+      } else {
+        const media = readMedia(part);
+        if (media !== undefined) this.#media(choice, media);
       }
     }
     if (readStop(candidate.finishReason, choice.calls) !== undefined) choice.finish = candidate.finishReason;
@@ -182,6 +185,12 @@ export class GeminiStreamReader extends SseStreamReader {
     this.emit({ type: "end", choice: index, part });
     choice.part++;
     choice.calls++;
+  }
+
+  #media(choice: Choice, media: MediaReplyPart): void {
+    this.#close(choice);
+    this.#generated = true;
+    this.emit({ type: "media", choice: choice.index, part: choice.part++, media });
   }
 
   #seal({ index, part }: Choice, data: string): void {

@@ -5,7 +5,7 @@ import { opaquePaths } from "../json/opaque.ts";
 import { sseEvent } from "../neutral/sse.ts";
 import { generateNeutral } from "./neutral-request.ts";
 import { promptTexts, readGenerateRequest } from "./request.ts";
-import { writeGenerateReply } from "./write-reply.ts";
+import { takesMedia, writeGenerateReply } from "./write-reply.ts";
 import { GenerateStreamWriter } from "./writer.ts";
 
 const CARRIES = opaquePaths([
@@ -25,6 +25,7 @@ export const generateFormat: ClientFormat = {
   splice: undefined,
   generation: {
     carries: CARRIES,
+    takesMedia,
     neutral: generateNeutral,
     writeReply: (reply, _, identity, usage, svc) => writeGenerateReply(reply, identity, usage, svc),
     streamWriter: (_, identity) => new GenerateStreamWriter(identity),

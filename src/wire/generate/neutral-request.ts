@@ -77,11 +77,12 @@ const textOf = ({ citations, ...part }: Native<"text">): TextPart => ({
   ...(citations !== undefined && { citations: citations as unknown as readonly Citation[] }),
 });
 
-const imageOf = ({ detail, cache, ...part }: Native<"image">, at: string): ImagePart => ({
+const imageOf = ({ detail, cache, seal, ...part }: Native<"image">, at: string): ImagePart => ({
   type: "image",
   source: mediaOf(part, at),
   ...(detail !== undefined && { detail }),
   ...(cache !== undefined && { cache }),
+  ...(seal !== undefined && { seal }),
   at,
 });
 

@@ -43,6 +43,7 @@ const image = z.strictObject({
   ...media,
   detail: z.string().optional().describe("How closely the image is looked at."),
   cache: cache.optional(),
+  seal: seal.optional(),
 });
 const document = z.strictObject({
   type: call.kindOf("document"),

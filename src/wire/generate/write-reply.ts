@@ -1,8 +1,9 @@
 /** The whole native answer. */
 import { type Usage, usageWire } from "../../base/usage.ts";
 import type { WriteReply } from "../format.ts";
+import { nativeMedia } from "../media/made.ts";
 import type { SvcReply } from "../neutral/contract.ts";
-import type { NeutralChoice, ReplyPart } from "../neutral/neutral.ts";
+import type { MediaReplyPart, NeutralChoice, ReplyPart } from "../neutral/neutral.ts";
 
 /** The answer's JSON text. */
 export const writeGenerateReply: WriteReply = (reply, identity, usage, svc) => {
@@ -17,7 +18,11 @@ const candidateOf = ({ parts, stop, logprobs }: NeutralChoice, index: number) =>
   ...(logprobs !== undefined && { logprobs }),
 });
 
+export const takesMedia = ({ source }: MediaReplyPart): boolean =>
+  source !== undefined && source.kind !== "file";
+
 function partOf(part: ReplyPart): object {
+  if (part.type === "media") return nativeMedia(part);
   if (part.type !== "reasoning") return part;
   const { isSummary, isRedacted, ...rest } = part;
   return { ...rest, ...(isSummary && { summary: true }), ...(isRedacted && { redacted: true }) };

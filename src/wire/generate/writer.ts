@@ -1,9 +1,10 @@
 /**
  * The native answer streamed. Events are named: `generation.started`, `content.delta`, `reasoning.delta`, `tool_call.delta`,
- * `candidate.stopped`, `generation.completed`, `error`.
+ * `content.media`, `candidate.stopped`, `generation.completed`, `error`.
  */
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
+import { nativeMedia } from "../media/made.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import type { PartKind, StreamEvent } from "../neutral/neutral.ts";
@@ -68,6 +69,10 @@ export class GenerateStreamWriter implements StreamWriter {
         return this.#beside(event.choice, event.part, "seal", event.seal);
       case "citation":
         return this.#beside(event.choice, event.part, "citation", event.citation);
+      case "media": {
+        const media = { type: "content.media", index: event.choice, part: event.part };
+        return sseEvent("content.media", latin1OfJson({ ...media, media: nativeMedia(event.media) }));
+      }
       case "stop": {
         const stopped = { type: "candidate.stopped", index: event.choice, stop: event.stop };
         return sseEvent("candidate.stopped", latin1OfJson(stopped));

@@ -57,6 +57,9 @@ function ownBlocks(part: ReplyPart) {
       return part.text === "" ? [] : [textBlock(part.text)];
     case "reasoning":
       return reasoningBlocks(part);
+    case "media":
+      // The format has no place for them, so none come here.
+      return [];
     case "tool_call": {
       const call = toolUseBlock(part.id, part.name, inputOf(part.arguments));
       return part.seal === undefined ? [call] : [thinkingBlock("", part.seal), call];

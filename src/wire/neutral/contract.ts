@@ -82,6 +82,8 @@ export interface ReplyFacts {
   readonly unreportedBytes: number;
   /** What it reported beside tokens; absent where there is nothing. */
   readonly report?: Report | undefined;
+  /** Kinds of media in the answer that the client's format has no place for; absent where there are none. */
+  readonly lost?: readonly string[] | undefined;
 }
 
 /** An upstream's description of a failure: for the record, and for the caller only if the error's class allows it. */

@@ -289,7 +289,16 @@ export interface Logprob {
   readonly top_logprobs: readonly Omit<Logprob, "top_logprobs">[];
 }
 
-export type ReplyPart = TextPart | ReasoningPart | ToolCallPart | RefusalPart;
+/** Media in an answer, whole in one part. */
+export interface MediaReplyPart {
+  readonly type: "media";
+  readonly kind: "image" | "audio" | "video" | "document";
+  /** Undefined where only its existence was read, because no client's format has a place for it. */
+  readonly source?: MediaSource | undefined;
+  readonly seal?: Seal | undefined;
+}
+
+export type ReplyPart = TextPart | ReasoningPart | ToolCallPart | RefusalPart | MediaReplyPart;
 
 export interface NeutralChoice {
   readonly parts: readonly ReplyPart[];
@@ -350,6 +359,8 @@ export type StreamEvent =
       readonly text: Fragment;
       readonly logprobs?: readonly Logprob[];
     }
+  /** A part that comes whole: it neither begins nor ends. */
+  | { readonly type: "media"; readonly choice: number; readonly part: number; readonly media: MediaReplyPart }
   | { readonly type: "seal"; readonly choice: number; readonly part: number; readonly seal: Seal }
   | { readonly type: "citation"; readonly choice: number; readonly part: number; readonly citation: Citation }
   | { readonly type: "end"; readonly choice: number; readonly part: number }

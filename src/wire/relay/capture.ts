@@ -5,6 +5,7 @@
  */
 import type { Usage } from "../../base/usage.ts";
 import { Growing } from "../json/growing.ts";
+import { nativeMedia } from "../media/made.ts";
 import type { ReplyFacts } from "../neutral/contract.ts";
 import { fragmentOf, latin1OfJson } from "../neutral/fragment.ts";
 import type { Fragment, NeutralReply, PartKind, StopReason, StreamEvent } from "../neutral/neutral.ts";
@@ -14,7 +15,7 @@ const MAX_CHOICES = 128;
 const MAX_PARTS = 1024;
 
 interface CapturedPart {
-  readonly kind: PartKind;
+  readonly kind: PartKind | "media";
   readonly id: string;
   readonly name: string;
   readonly text: Growing;
@@ -35,6 +36,7 @@ export class NeutralCapture {
   usage: Usage | undefined;
   /** True when the text outgrew the bound: none of it is kept then. */
   truncated = false;
+  #mediaBytes = 0;
   /** Bytes of text up to the last report. */
   #reportedBytes = 0;
   readonly #choices: CapturedChoice[] = [];
@@ -51,6 +53,9 @@ export class NeutralCapture {
         break;
       case "begin":
         this.#begin(event);
+        break;
+      case "media":
+        this.#media(event);
         break;
       case "stop":
         this.#choice(event.choice).stop = event.stop.reason;
@@ -93,11 +98,25 @@ export class NeutralCapture {
     parts[event.part] = { kind: event.kind, id, name, text: new Growing() };
   }
 
+  /** Media are no text: they count against what is kept, and not towards what is billed without a report. */
+  #media({ choice, part, media }: Extract<StreamEvent, { type: "media" }>): void {
+    this.events++;
+    const { parts } = this.#choice(choice);
+    if (part >= MAX_PARTS || media.source === undefined) return;
+    const text = new Growing();
+    const json = latin1OfJson(nativeMedia(media));
+    this.#mediaBytes += json.length;
+    if (this.textBytes + this.#mediaBytes <= this.#maxBytes) text.add(json);
+    else if (!this.truncated) this.#forget();
+    parts[part] = { kind: "media", id: "", name: "", text };
+  }
+
   /** As many deltas of one part, in one text. */
   grow(choice: number, part: number, text: Fragment, events: number): void {
     this.events += events;
     this.textBytes += text.length;
-    if (this.textBytes <= this.#maxBytes) this.#choices[choice]?.parts[part]?.text.add(text);
+    if (this.textBytes + this.#mediaBytes <= this.#maxBytes)
+      this.#choices[choice]?.parts[part]?.text.add(text);
     else if (!this.truncated) this.#forget();
   }
 
@@ -119,6 +138,7 @@ export function textBytesOf({ choices }: NeutralReply): number {
   let bytes = 0;
   for (const { parts } of choices) {
     for (const part of parts) {
+      if (part.type === "media") continue;
       bytes += fragmentOf(part.type === "tool_call" ? part.arguments : part.text).length;
     }
   }
@@ -126,6 +146,7 @@ export function textBytesOf({ choices }: NeutralReply): number {
 }
 
 function partJson({ kind, id, name, text }: CapturedPart): string {
+  if (kind === "media") return text.text();
   if (kind !== "tool_call") return `{"type":"${kind}","text":"${text.text()}"}`;
   return `{"type":"tool_call","id":"${id}","name":"${name}","arguments":"${text.text()}"}`;
 }

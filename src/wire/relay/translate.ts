@@ -19,8 +19,9 @@ import {
 } from "../format.ts";
 import { carriedSpans } from "../json/opaque.ts";
 import { withFittedMedia } from "../media/fit.ts";
+import { withoutLostMedia } from "../media/made.ts";
 import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
-import type { NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
+import type { MediaReplyPart, NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
 import type { StreamReader } from "../neutral/reader.ts";
 import { bytesOf, Source, unmarked } from "../neutral/source.ts";
 import { refuseCrowdedCalls } from "../neutral/tool-arguments.ts";
@@ -57,9 +58,10 @@ export const translated = <R extends ClientRequest>(
     };
   },
   whole(body, request, identity, own) {
-    const reply = raisedReply(dialect.readReply(parseReply(body, dialect.carries)), own);
+    const read = raisedReply(dialect.readReply(parseReply(body, dialect.carries)), own);
+    const { reply, lost } = withoutLostMedia(read, takerOf(format));
     return {
-      facts: factsOf(reply),
+      facts: lost === undefined ? factsOf(reply) : { ...factsOf(reply), lost },
       error: reply.error,
       write: (usage, svc) => Buffer.from(format.writeReply(reply, request, identity, usage, svc)),
     };
@@ -70,9 +72,17 @@ export const translated = <R extends ClientRequest>(
       format.streamWriter(request, identity),
       identity.maxCaptureBytes,
       own,
+      takerOf(format),
     );
   },
 });
+
+type Takes = (media: MediaReplyPart) => boolean;
+
+const takerOf =
+  ({ takesMedia }: Pick<GenerationFormat, "takesMedia">): Takes =>
+  (media) =>
+    takesMedia?.(media) === true;
 
 /** A name in a client's body may be as long as the body, and pointers go into answers and records. */
 const MAX_POINTER = 300;
@@ -144,6 +154,8 @@ class TranslatedStream extends CapturedStream {
   readonly #writer: StreamWriter;
   /** Undefined while every event is told as it was read. */
   #raised: RaisedStream | undefined;
+  readonly #takes: Takes;
+  readonly #lost = new Set<string>();
   /** Content has come. Before it, another endpoint can answer instead if the upstream fails (T14). */
   #begun = false;
 
@@ -152,11 +164,17 @@ class TranslatedStream extends CapturedStream {
     writer: StreamWriter,
     maxCaptureBytes: number,
     own: OwnTools | undefined,
+    takes: Takes,
   ) {
     super(maxCaptureBytes);
     this.reader = reader;
     this.#writer = writer;
     this.#raised = own && new RaisedStream(own);
+    this.#takes = takes;
+  }
+
+  override get facts(): ReplyFacts {
+    return this.#lost.size === 0 ? super.facts : { ...super.facts, lost: [...this.#lost] };
   }
 
   get nextSequence(): number | undefined {
@@ -180,7 +198,8 @@ class TranslatedStream extends CapturedStream {
   #told(event: StreamEvent): void {
     if (event.type !== "usage") this.#begun = true;
     this.capture.take(event);
-    this.out += this.#writer.write(event);
+    if (event.type === "media" && !this.#takes(event.media)) this.#lost.add(event.media.kind);
+    else this.out += this.#writer.write(event);
   }
 
   protected override flush(): string {

@@ -1,8 +1,10 @@
 /** OpenAI's responses format as clients speak it. */
+
 import { type ClientFormat, OPENAI_CLIENTS, OPENAI_HABITS } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { responsesErrorEvent } from "./errors.ts";
 import { responsesHistory } from "./history.ts";
+import { takesMedia } from "./image-item.ts";
 import { responsesNeutral } from "./neutral-request.ts";
 import { promptTexts, type ResponsesRequest, readResponsesRequest } from "./request.ts";
 import { responsesSplice } from "./splice.ts";
@@ -33,6 +35,7 @@ export const responsesFormat: ClientFormat<ResponsesRequest> = {
   splice: { dialect: "responses", passage: responsesSplice },
   generation: {
     carries: CARRIES,
+    takesMedia,
     neutral: responsesNeutral,
     writeReply: writeResponsesReply,
     streamWriter: (request, identity) => new ResponsesStreamWriter(request, identity),

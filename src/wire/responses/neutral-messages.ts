@@ -22,6 +22,7 @@ import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutra
 import type { Source } from "../neutral/source.ts";
 import { foundTools } from "../tool-kinds/found.ts";
 import type { ToolReader } from "./neutral-tools.ts";
+import { readImageInput } from "./image-item.ts";
 import { type Sealed, unpackReasoning } from "./seals.ts";
 
 type ContentPart = TextPart | ImagePart | DocumentPart;
@@ -87,6 +88,7 @@ class InputReader {
     else if (result !== undefined) this.#result(item, at, result);
     else if (type === "additional_tools") this.#tools.read(item.tools, `${at}/tools`);
     else if (type === "reasoning") this.#reasoning(item, at);
+    else if (type === "image_generation_call") this.#image(item, at);
     else if (type === "item_reference") {
       // References to items that are kept here were replaced before.
       throw fail("unsupported_option", "Send the item itself: it is not stored here.", { param: at });
@@ -164,6 +166,13 @@ class InputReader {
         this.#dropped.push(at);
         return [];
     }
+  }
+
+  /** An image of an earlier answer. */
+  #image(item: JsonObject, at: string): void {
+    const image = readImageInput(item, at);
+    if (image === undefined) this.#dropped.push(at);
+    else this.#assistant(at).push(image);
   }
 
   #call(item: JsonObject, at: string, { kind, has }: CallType): void {

@@ -6,6 +6,7 @@ import { latin1OfJson } from "../neutral/fragment.ts";
 import type { Logprob } from "../neutral/neutral.ts";
 import type { CallItem, CustomCallItem, ItemStatus } from "./calls.ts";
 import type { UrlCitation } from "./citations.ts";
+import type { ImageItem } from "./image-item.ts";
 
 export type TokenLogprob = ReturnType<typeof tokenLogprob>;
 export type OutputText = ReturnType<typeof outputText>;
@@ -38,7 +39,7 @@ interface OfSummary extends OfItem {
 export interface EventFields {
   "response.output_item.added": {
     output_index: number;
-    item: MessageItem | CallItem | CustomCallItem | ReasoningItem;
+    item: MessageItem | CallItem | CustomCallItem | ReasoningItem | ImageItem;
   };
   "response.content_part.added": OfContent & { part: OutputText | Refusal | ReasoningText };
   "response.content_part.done": OfContent & { part: OutputText | Refusal | ReasoningText };
@@ -131,6 +132,7 @@ const PREFIXES = {
   local_shell: "lsh",
   tool_search: "tsc",
   reasoning: "rs",
+  image_generation_call: "ig",
 } as const;
 
 /** Such as `rs_<request id>_<index in the output>`. */

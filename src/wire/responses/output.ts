@@ -7,7 +7,14 @@ import { Growing } from "../json/growing.ts";
 import { textOf } from "../neutral/fragment.ts";
 import type { Fragment, Seal, StreamEvent, ToolKind } from "../neutral/neutral.ts";
 import type { UrlCitation } from "./citations.ts";
-import type { OfContent, TokenLogprob } from "./objects.ts";
+import {
+  around,
+  type EventFields,
+  type EventType,
+  eventRest,
+  type OfContent,
+  type TokenLogprob,
+} from "./objects.ts";
 
 /** A message stays open while only texts follow. */
 export interface OpenMessage {
@@ -84,3 +91,13 @@ export const newCall = ({ id, name, tool, namespace }: BegunCall): OpenCall => (
 
 /** Length of a text in characters, the unit of positions in it. */
 export const lengthOf = (part: OpenText): number => textOf(part.text.text()).length;
+
+/** The frame of an event with an empty delta. */
+export function frameOf<T extends EventType>(type: T, fields: EventFields[T]): DeltaFrame {
+  const [middle, tail] = around(eventRest(type, fields), "delta");
+  return {
+    head: `event: ${type}\ndata: {"type":"${type}","sequence_number":`,
+    middle: `,${middle}`,
+    tail: `${tail}\n\n`,
+  };
+}

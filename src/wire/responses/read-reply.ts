@@ -8,6 +8,7 @@ import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
+import { readImage } from "./image-item.ts";
 import { isCall, isCustomCall } from "./kinds.ts";
 import { sealOfItem } from "./seals.ts";
 import { readStop } from "./stop.ts";
@@ -40,7 +41,9 @@ export function responsesReport(response: JsonObject): Report | undefined {
 }
 
 function readItem(item: JsonObject, parts: ReplyPart[], logprobs: Logprob[]): void {
-  if (item.type === "message") readMessage(item, parts, logprobs);
+  const image = readImage(item);
+  if (image !== undefined) parts.push(image);
+  else if (item.type === "message") readMessage(item, parts, logprobs);
   else if (item.type === "reasoning") parts.push(...reasoningParts(item));
   else if (isCall(item)) {
     const call = {

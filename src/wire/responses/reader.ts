@@ -26,6 +26,7 @@ import {
 import { readResponseError } from "./read-reply.ts";
 import { sealOfItem } from "./seals.ts";
 import { readStop } from "./stop.ts";
+import { ImagedStream } from "./stream-images.ts";
 import {
   mayBegin,
   newText,
@@ -41,12 +42,11 @@ import {
   textToComplete,
   textToGrow,
 } from "./stream-items.ts";
-import { ReportedStream } from "./stream-report.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 const FRAME_KEYS = frameKeys(["delta"], ["sequence_number", "obfuscation"]);
 
-export class ResponsesStreamReader extends ReportedStream {
+export class ResponsesStreamReader extends ImagedStream {
   readonly #items: StreamItems;
   #parts = 0;
   #hasCalls = false;
@@ -63,7 +63,11 @@ export class ResponsesStreamReader extends ReportedStream {
     return this.#ended;
   }
 
-  protected takeEvent(event: JsonObject, name: string): void {
+  protected newPart(): number {
+    return this.#parts++;
+  }
+
+  protected takeOther(event: JsonObject, name: string): void {
     const type = stringOf(event.type) || name;
     const kind = TEXT_DELTAS.get(type);
     if (kind !== undefined) this.#delta(event, kind);

@@ -3,7 +3,13 @@ import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity } from "../format.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
-import type { NeutralChoice, NeutralReply, ReplyPart, StreamEvent } from "../neutral/neutral.ts";
+import type {
+  MediaReplyPart,
+  NeutralChoice,
+  NeutralReply,
+  ReplyPart,
+  StreamEvent,
+} from "../neutral/neutral.ts";
 import type { ResponsesRequest } from "./request.ts";
 import { ResponsesStreamWriter } from "./writer.ts";
 
@@ -36,6 +42,7 @@ const isTextBegin = (event: StreamEvent | undefined): boolean =>
 
 function partEvents(part: ReplyPart, index: number): StreamEvent[] {
   const place = { choice: 0, part: index };
+  if (part.type === "media") return [{ type: "media", ...place, media: part }];
   const events: StreamEvent[] = [beginOf(part, index)];
   const text = part.type === "tool_call" ? part.arguments : part.text;
   if (text !== "") events.push({ type: "delta", ...place, text: fragmentOf(text) });
@@ -49,7 +56,7 @@ function partEvents(part: ReplyPart, index: number): StreamEvent[] {
   return events;
 }
 
-function beginOf(part: ReplyPart, index: number): StreamEvent {
+function beginOf(part: Exclude<ReplyPart, MediaReplyPart>, index: number): StreamEvent {
   const place = { type: "begin" as const, choice: 0, part: index };
   if (part.type === "tool_call") {
     const { id, name, kind: tool, namespace } = part;

@@ -8,12 +8,20 @@ import { Growing } from "../json/growing.ts";
 import { utf8Of } from "../json/json.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
-import type { Citation, Fragment, Logprob, Seal, StopReason, StreamEvent } from "../neutral/neutral.ts";
+import type {
+  Citation,
+  Fragment,
+  Logprob,
+  MediaReplyPart,
+  Seal,
+  StopReason,
+  StreamEvent,
+} from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
 import { callJson, filled } from "./calls.ts";
 import { writeCitation } from "./citations.ts";
+import { imageItem } from "./image-item.ts";
 import {
-  around,
   type EventFields,
   type EventType,
   eventRest,
@@ -26,6 +34,7 @@ import {
 } from "./objects.ts";
 import {
   type DeltaFrame,
+  frameOf,
   lengthOf,
   newCall,
   type OpenCall,
@@ -132,6 +141,9 @@ export class ResponsesStreamWriter implements StreamWriter {
         break;
       case "citation":
         this.#cite(this.#parts[event.part], event.citation);
+        break;
+      case "media":
+        this.#image(event.media);
         break;
       case "end":
         this.#end(event.part);
@@ -363,6 +375,15 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#itemDone(index, latin1OfJson(reasoningItem(id, undefined, packReasoning({ seal, isBehind }))));
   }
 
+  #image(media: MediaReplyPart): void {
+    if (this.#waiting !== undefined) this.#placeCall(this.#waiting);
+    this.#leave();
+    const index = this.#indexes++;
+    const id = itemId("image_generation_call", this.#requestId, index);
+    this.#event("response.output_item.added", { output_index: index, item: imageItem(id, undefined) });
+    this.#itemDone(index, latin1OfJson(imageItem(id, media)));
+  }
+
   #endCall(call: OpenCall): void {
     const { id, index, frame } = call.place ?? this.#placeCall(call);
     const { tool } = call;
@@ -387,12 +408,3 @@ const CALL_DELTAS = {
   function_call: "response.function_call_arguments.delta",
   custom: "response.custom_tool_call_input.delta",
 } as const;
-
-function frameOf<T extends EventType>(type: T, fields: EventFields[T]): DeltaFrame {
-  const [middle, tail] = around(eventRest(type, fields), "delta");
-  return {
-    head: `event: ${type}\ndata: {"type":"${type}","sequence_number":`,
-    middle: `,${middle}`,
-    tail: `${tail}\n\n`,
-  };
-}

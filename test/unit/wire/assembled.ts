@@ -5,6 +5,7 @@
 import { expect } from "vitest";
 import { textOf } from "../../../src/wire/neutral/fragment.ts";
 import type {
+  MediaReplyPart,
   NeutralChoice,
   NeutralReply,
   ReplyPart,
@@ -19,6 +20,7 @@ interface OpenPart {
   readonly seals: (StreamEvent & { type: "seal" })["seal"][];
   readonly citations: (StreamEvent & { type: "citation" })["citation"][];
   ended: boolean;
+  readonly media?: MediaReplyPart;
 }
 
 interface OpenChoice {
@@ -76,6 +78,13 @@ export function assembled(events: readonly StreamEvent[]): NeutralReply {
       choice.stop = event.stop;
       continue;
     }
+    if (event.type === "media") {
+      hold(event.part === choice.parts.length, "parts are numbered as they begin");
+      const { choice: index, part, media } = event;
+      const begin = { type: "begin", choice: index, part, kind: "text" } as const;
+      choice.parts.push({ begin, text: "", seals: [], citations: [], ended: true, media });
+      continue;
+    }
     const part = choice.parts[event.part] as OpenPart;
     hold(part?.ended === false, "only open parts grow, and end once");
     if (event.type === "delta") {
@@ -97,7 +106,8 @@ function choiceOf({ parts, logprobs, stop }: OpenChoice): NeutralChoice {
   };
 }
 
-function partOf({ begin, text, seals, citations }: OpenPart): ReplyPart {
+function partOf({ begin, text, seals, citations, media }: OpenPart): ReplyPart {
+  if (media !== undefined) return media;
   hold(seals.length <= 1, "a part has one seal");
   const seal = seals[0] === undefined ? {} : { seal: seals[0] };
   const whole = textOf(text);

@@ -131,6 +131,11 @@ function take(choice: Folded, event: Exclude<StreamEvent, { type: "usage" }>): v
     choice.parts.set(event.part, { part: begun(event), text: "", open: true });
     return;
   }
+  if (event.type === "media") {
+    if (event.part !== choice.parts.size) throw new Error(`part ${event.part} comes out of order`);
+    choice.parts.set(event.part, { part: event.media, text: "", open: false });
+    return;
+  }
   const place = choice.parts.get(event.part);
   if (place?.open !== true) throw new Error(`${event.type} of a part that is not open`);
   if (event.type === "delta") place.text += event.text;
@@ -154,6 +159,7 @@ function begun(event: Extract<StreamEvent, { type: "begin" }>): ReplyPart {
 }
 
 function finished(part: ReplyPart, fragment: string): ReplyPart {
+  if (part.type === "media") return part;
   const text = textOf(fragment);
   return part.type === "tool_call" ? { ...part, arguments: text === "" ? "{}" : text } : { ...part, text };
 }

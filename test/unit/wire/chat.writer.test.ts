@@ -49,6 +49,10 @@ function eventsOf(parts: readonly ReplyPart[], reason: StopReason = "stop"): Str
   const events: StreamEvent[] = [];
   for (const [part, value] of parts.entries()) {
     const at = { choice: 0, part };
+    if (value.type === "media") {
+      events.push({ type: "media", ...at, media: value });
+      continue;
+    }
     const text = value.type === "tool_call" ? value.arguments : value.text;
     if (value.type === "tool_call") {
       events.push({ type: "begin", ...at, kind: "tool_call", id: value.id, name: value.name });

@@ -183,7 +183,10 @@ describe("a tool loop", () => {
     const [choice] = assembled(
       eventsOf(converseDialect.streamReader(1 << 20), [latin1Of("thinking-tools")]),
     ).choices;
-    const turn = [hello, message("assistant", "/messages/1", ...(choice?.parts ?? []))];
+    const turn = [
+      hello,
+      message("assistant", "/messages/1", ...(choice?.parts ?? []).filter((part) => part.type !== "media")),
+    ];
     expect(messages(turn)[1]?.content).toEqual([
       { reasoningContent: { reasoningText: { text: "Two cities.", signature: "EqoBCkgIBxABGAIqQL8/a==" } } },
       { reasoningContent: { redactedContent: "UkVEQUNURUQ=" } },

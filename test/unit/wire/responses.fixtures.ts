@@ -85,6 +85,7 @@ export function streamed(reply: NeutralReply, size = 3): StreamEvent[] {
 
 function partEvents(part: ReplyPart, index: number, size: number): StreamEvent[] {
   const place = { choice: 0, part: index };
+  if (part.type === "media") return [{ type: "media", ...place, media: part }];
   const events: StreamEvent[] = [];
   if (part.type === "tool_call") {
     events.push({ type: "begin", ...place, kind: "tool_call", id: part.id, name: part.name });
