@@ -63,11 +63,11 @@ function lacks(): string {
     Object.entries(lacks).map(([feature, why]) => [`format ${name}`, feature, why, "not run"]),
   );
   const dialects = UPSTREAMS.flatMap(({ name, lacks }) =>
-    Object.entries(lacks).map(([feature, { why, isTold }]) => [
+    Object.entries(lacks).map(([feature, { why, isTold, isRefused }]) => [
       `dialect ${name}`,
       feature,
       why,
-      isTold ? "a warning names it; strict refuses" : "nothing is lost",
+      isRefused ? "refused" : isTold ? "a warning names it; strict refuses" : "nothing is lost",
     ]),
   );
   return table([["end", "feature", "why", "then"], ...formats, ...dialects]);

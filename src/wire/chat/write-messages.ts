@@ -5,7 +5,6 @@
  */
 import type { Endpoint } from "../../base/endpoint.ts";
 import { append } from "../json/append.ts";
-import { notCarried } from "../media/refuse.ts";
 import type {
   DocumentPart,
   ImagePart,
@@ -17,6 +16,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../neutral/neutral.ts";
+import { notCarried } from "../neutral/not-carried.ts";
 import type { OptionTaker } from "../neutral/options.ts";
 import { detailsOf, type ReasoningDetail } from "./reasoning.ts";
 

@@ -2,8 +2,9 @@
  * Images, documents, sound and video as Converse takes them: by format, as base64 or from S3. It fetches nothing from
  * elsewhere.
  */
-import { notCarried } from "../media/refuse.ts";
+
 import type { DocumentPart, ImagePart, MediaSource, RecordingPart } from "../neutral/neutral.ts";
+import { notCarried } from "../neutral/not-carried.ts";
 import { hasMark } from "../neutral/source.ts";
 import type { BlobSource, DocumentBlock, MediaBlock } from "./body.ts";
 

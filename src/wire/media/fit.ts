@@ -4,7 +4,6 @@
  * the conversation where the dialect takes them. Data of megabytes stay marks.
  */
 import { append } from "../json/append.ts";
-import { mediaSource } from "../neutral/data-url.ts";
 import { wrong } from "../neutral/fields.ts";
 import type {
   MediaSource,
@@ -13,10 +12,12 @@ import type {
   Part,
   ToolResultPart,
 } from "../neutral/neutral.ts";
+import type { MediaPart } from "../neutral/not-carried.ts";
 import type { Source } from "../neutral/source.ts";
+import { mediaSource } from "./data-url.ts";
 import { FIRST_BYTES, type Told, toldBy } from "./first-bytes.ts";
-import { type MediaPart, refuseUnread } from "./refuse.ts";
 import { isText, isVague, kindOf, rightType, typeOfAddress } from "./types.ts";
+import { refuseUnread } from "./unread.ts";
 
 type DataSource = Extract<MediaSource, { kind: "data" }>;
 

@@ -2,7 +2,7 @@
  * A conversation as the `system` and `messages` of a messages request. System messages become the system prompt, neighbours
  * of one role become one message, and tool results come first in theirs: the dialect refuses other orders.
  */
-import { notCarried } from "../media/refuse.ts";
+
 import type {
   CacheMark,
   Citation,
@@ -13,6 +13,7 @@ import type {
   TextPart,
   ToolResultPart,
 } from "../neutral/neutral.ts";
+import { notCarried } from "../neutral/not-carried.ts";
 import type { OptionTaker } from "../neutral/options.ts";
 import { argumentsOf } from "../neutral/tool-arguments.ts";
 import { putResultsFirst, turnsOf } from "../neutral/turns.ts";

@@ -4,8 +4,8 @@
  */
 import { fail } from "../../base/errors.ts";
 import { append } from "../json/append.ts";
-import { notCarried } from "../media/refuse.ts";
 import type { NeutralMessage, TextPart } from "./neutral.ts";
+import { notCarried } from "./not-carried.ts";
 import type { OptionTaker } from "./options.ts";
 
 export interface Turn<Block> {

@@ -20,6 +20,8 @@ export function readImageInput(item: JsonObject, at: string): ImagePart | undefi
   return { type: "image", source: { kind: "data", mediaType: typeOf(item), data }, at };
 }
 
+const FORMATS = ["png", "jpeg", "webp", "gif"] as const;
+
 const typeOf = ({ output_format: format }: JsonObject): string => `image/${stringOf(format) || "png"}`;
 
 export const takesMedia = ({ kind, source }: MediaReplyPart): boolean =>
@@ -31,11 +33,12 @@ export type ImageItem = ReturnType<typeof imageItem>;
 export const imageItem = (id: string, media: MediaReplyPart | undefined) => {
   const source = media?.source;
   const data = source?.kind === "data" ? source : undefined;
+  const format = FORMATS.find((known) => data?.mediaType === `image/${known}`);
   return {
     id,
     type: "image_generation_call" as const,
     status: media === undefined ? ("in_progress" as const) : ("completed" as const),
     result: data?.data ?? null,
-    ...(data !== undefined && { output_format: data.mediaType.slice("image/".length) }),
+    ...(format !== undefined && { output_format: format }),
   };
 };

@@ -4,7 +4,7 @@
  */
 import { fail } from "../../base/errors.ts";
 import { append } from "../json/append.ts";
-import { fileType, mediaSource } from "../neutral/data-url.ts";
+import { fileType, mediaSource } from "../media/data-url.ts";
 import type {
   DocumentPart,
   ImagePart,

@@ -2,7 +2,7 @@
  * Neutral messages as input items. System messages stay items in their place: this keeps their order, and the cached
  * beginning of a growing prompt. Cache marks are left out: the API caches every prefix by itself.
  */
-import { notCarried } from "../media/refuse.ts";
+
 import type {
   DocumentPart,
   ImagePart,
@@ -14,6 +14,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../neutral/neutral.ts";
+import { notCarried } from "../neutral/not-carried.ts";
 import type { OptionTaker } from "../neutral/options.ts";
 import type { CallItem } from "./calls.ts";
 import type { ReasoningItem, Refusal } from "./objects.ts";

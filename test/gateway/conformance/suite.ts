@@ -254,15 +254,19 @@ async function isRecorded({ usage, svc }: Heard, requestId: string, model: strin
 /** What the upstream has no place for is named in a warning, if anything is lost by it; `strict` refuses instead. */
 async function doesWithout(client: Client, upstream: Upstream, one: AnswerCase): Promise<void> {
   const lack = upstreamLack(client, upstream, one);
-  const isTold = lack !== undefined && upstream.lacks[lack]?.isTold === true;
+  const { isTold = false, isRefused = false } = (lack && upstream.lacks[lack]) ?? {};
   const pointer = lack && client.pointers[lack];
   // The simulator refuses a stop sequence that does not reach it, so it is not told to end at one.
   const ask = { ...one.ask, turns: one.ask.turns.map((turn) => ("user" in turn ? plain(turn) : turn)) };
   for (const [mode, stream] of MODES) {
+    if (isRefused) {
+      await isRefusedWithPointer(client, ask, upstream, stream, pointer ?? "");
+      continue;
+    }
     const { heard } = await exchange(client, upstream, ask, upstream.model, stream);
     const named = heard.svc.warnings.some((warning) => warning.startsWith(`dropped: ${pointer}`));
     expect(named, `${mode}: ${heard.svc.warnings.join(", ")}`).toBe(isTold);
-    if (isTold) await isRefusedStrictly(client, { ...ask, strict: true }, upstream, stream, pointer ?? "");
+    if (isTold) await isRefusedWithPointer(client, { ...ask, strict: true }, upstream, stream, pointer ?? "");
   }
 }
 
@@ -272,7 +276,7 @@ const plain = ({ user }: { readonly user: readonly AskPart[] }) => ({
   ),
 });
 
-async function isRefusedStrictly(
+async function isRefusedWithPointer(
   client: Client,
   ask: Ask,
   upstream: Upstream,
@@ -307,7 +311,7 @@ async function strictly(client: Client, upstream: Upstream): Promise<void> {
   for (const [, stream] of MODES) {
     if (keptBy.includes(upstream.name))
       await exchange(client, upstream, { ...OWN, strict: true }, upstream.model, stream);
-    else await isRefusedStrictly(client, { ...OWN, strict: true }, upstream, stream, pointer);
+    else await isRefusedWithPointer(client, { ...OWN, strict: true }, upstream, stream, pointer);
   }
 }
 

@@ -54,7 +54,7 @@ const RESPONSE = {
   usage: { input_tokens: 3, output_tokens: 1290, total_tokens: 1293 },
 };
 const CONVERSE_USAGE = { inputTokens: 3, outputTokens: 1290, totalTokens: 1293 };
-const frames = (...all: readonly (readonly [string, object])[]): Scripted => ({
+const frames = (...all: readonly (readonly [string, Readonly<Record<string, unknown>>])[]): Scripted => ({
   headers: { "content-type": "application/vnd.amazon.eventstream" },
   parts: all.map(([event, payload]) => Buffer.from(eventFrame({ event, payload }), "latin1")),
 });

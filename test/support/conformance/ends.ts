@@ -68,4 +68,6 @@ export interface Lack {
   readonly why: string;
   /** A warning names what was dropped; false where nothing is lost by it. */
   readonly isTold: boolean;
+  /** The call is refused, not only where it is strict: a model that does not see it could not answer. */
+  readonly isRefused?: true;
 }

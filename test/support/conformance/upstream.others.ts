@@ -201,7 +201,7 @@ export const converseUpstream: Upstream = {
   seals: true,
   lacks: {
     ...NO_PLACE,
-    image_urls: { why: "the service fetches nothing but from S3", isTold: true },
+    image_urls: { why: "the service fetches nothing but from S3", isTold: true, isRefused: true },
   },
   seen: seenByConverse,
   told(body) {

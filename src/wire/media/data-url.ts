@@ -1,7 +1,7 @@
 /** Media that clients of OpenAI's formats send inside addresses (RFC 2397), or bare with a file's name. */
-import { wrong } from "./fields.ts";
-import type { MediaSource } from "./neutral.ts";
-import type { Source } from "./source.ts";
+import { wrong } from "../neutral/fields.ts";
+import type { MediaSource } from "../neutral/neutral.ts";
+import type { Source } from "../neutral/source.ts";
 
 /**
  * What an address stands for. A data URL's base64 is not looked at: it may be a mark.
