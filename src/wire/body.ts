@@ -12,6 +12,7 @@ import type { Table } from "./extras/tables.ts";
 import type { ClientRequest, PromptText } from "./format.ts";
 import { jsonAt, type Member, memberOf, skim, utf8Of } from "./json/json.ts";
 import { REQUEST_BOUNDS } from "./json/json-bounds.ts";
+import { isNoImage } from "./media/uncounted.ts";
 import { NO_EXTRAS } from "./neutral/asked-extras.ts";
 import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./neutral/contract.ts";
 import type { JsonObject } from "./neutral/reader.ts";
@@ -45,6 +46,8 @@ export interface ReadBody<T> extends Omit<ClientRequest, "facts"> {
   readonly text: string;
   /** Checked; strings but `model` and those of `svc` are latin1, and long ones are empty. */
   readonly value: T;
+  /** Some of the media are no image by their label or first bytes, whatever part they are in. */
+  readonly hasNoImage: boolean;
   /** Bytes of the prompt, without media. */
   readonly proseBytes: number;
 }
@@ -53,7 +56,7 @@ export interface ReadBody<T> extends Omit<ClientRequest, "facts"> {
 export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>): ReadBody<T> {
   if (!isUtf8(bytes)) throw fail("invalid_json", "The body is not valid UTF-8.");
   const text = bytes.toString("latin1");
-  const { members, elided, skeleton } = skim(text, "", REQUEST_BOUNDS);
+  const { members, elided, media, skeleton } = skim(text, "", REQUEST_BOUNDS);
   refuseLargeMembers(text, members, rules.ours, rules.noPrompt);
   const body = inUtf8(parse(skeleton, skeleton === text), bytes, members, rules.ours);
   const value = check(body, members, rules);
@@ -83,6 +86,7 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
     value,
     proseBytes: proseBytes - opaqueBytes + optionBytes,
     hasOpaque,
+    hasNoImage: media.some((at) => isNoImage(text, at)),
     svc,
     extras:
       table === undefined ? NO_EXTRAS : extrasOf(table, value as unknown as JsonObject, body, members, text),

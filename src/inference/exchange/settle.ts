@@ -242,7 +242,8 @@ function warn(
   if (call.waitedMs > 0) call.warnings.push(`hold_waited: ${Math.ceil(call.waitedMs)}`);
   if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
-  for (const kind of facts?.lost ?? []) call.warnings.push(`answer_dropped: ${kind}`);
+  const lost = facts?.lost;
+  if (lost !== undefined) for (const kind of lost) call.warnings.push(`answer_dropped: ${kind}`);
   for (const pointer of call.dropped.slice(0, MAX_DROPPED))
     call.warnings.push(`dropped: ${shortened(pointer)}`);
   const more = call.dropped.length - MAX_DROPPED + call.droppedMore;

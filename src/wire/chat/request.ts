@@ -6,8 +6,9 @@ import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, type Member, memberOf, setMember, skim } from "../json/json.ts";
+import { isDocumentAddress } from "../media/uncounted.ts";
 import { holdsOpaque } from "../neutral/opaque.ts";
-import { isObject, type JsonObject } from "../neutral/reader.ts";
+import { isObject, type JsonObject, listOf } from "../neutral/reader.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
 /**
@@ -44,7 +45,7 @@ const RULES: BodyRules<ChatRequestBody> = {
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readChatRequest(bytes: Buffer): ChatRequest {
-  const { text, value: body, proseBytes, ...read } = readBody(bytes, RULES);
+  const { text, value: body, proseBytes, hasNoImage, ...read } = readBody(bytes, RULES);
   const media = mediaOf(body.messages, read.hasOpaque);
   const stream = body.stream ?? false;
   const includeUsage = body.stream_options?.include_usage ?? undefined;
@@ -66,7 +67,7 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
       imageCount: media.images,
       hasAudio: media.audio > 0,
       hasSchema: body.response_format?.type === "json_schema",
-      hasUncounted: media.audio + media.others > 0,
+      hasUncounted: hasNoImage || media.audio + media.others > 0,
       searchUnits: 0,
     },
   };
@@ -129,10 +130,12 @@ const isText = ({ type, text }: JsonObject): boolean =>
 function mediaOf(messages: ChatRequestBody["messages"], hasOpaque: boolean): Media {
   const media: Media = { images: 0, audio: 0, others: 0 };
   for (const message of messages) {
-    const { content } = message;
+    const { content, images } = message;
     // The id of an earlier audio answer.
     if (message.audio != null) media.others++;
-    if (hasOpaque && holdsOpaque({ ...message, content: undefined })) media.others++;
+    // Those of an earlier answer.
+    for (const image of listOf(images)) countPart(image, media, hasOpaque);
+    if (hasOpaque && holdsOpaque({ ...message, content: undefined, images: undefined })) media.others++;
     if (Array.isArray(content)) for (const part of content) countPart(part, media, hasOpaque);
     else countPart(content, media, hasOpaque);
   }
@@ -148,7 +151,11 @@ function countPart(part: unknown, media: Media, hasOpaque: boolean): void {
   const isImage = isPart(part, "image_url");
   const isAudio = isPart(part, "input_audio");
   const isFile = isPart(part, "file") || isPart(part, "video_url");
-  if (isImage) media.images++;
+  if (isImage) {
+    media.images++;
+    const { image_url: image } = part;
+    if (isDocumentAddress(isObject(image) ? image.url : image)) media.others++;
+  }
   if (isAudio) media.audio++;
   if (isFile) media.others++;
   else if (!isImage && !isAudio && (!isText(part) || (hasOpaque && holdsOpaque(part)))) media.others++;

@@ -16,7 +16,7 @@ const CUT_OVER_BYTES = 64;
 const MAX_MISSES = 4096;
 
 /** Offsets are into the body. In the skeleton lists of numbers are empty, and so are long strings. */
-export type Sketch = Omit<Skim, "elided">;
+export type Sketch = Omit<Skim, "elided" | "media">;
 
 interface Cut {
   /** In the sketch. */

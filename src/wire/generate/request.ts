@@ -3,9 +3,10 @@ import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import { nativeExtras } from "../extras/scan.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
+import { isDocumentAddress, saysNoImage } from "../media/uncounted.ts";
 import { type Extras, NO_EXTRAS } from "../neutral/asked-extras.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
-import { type GenerateBody, generateRequestSchema } from "./schema.ts";
+import { type GenerateBody, generateRequestSchema, type NativePart } from "./schema.ts";
 
 /** Members that no model gets to read. */
 const NO_PROMPT: readonly string[] = ["model", "stream", "generation", ...NATIVE_OPTIONS];
@@ -20,7 +21,7 @@ const RULES: BodyRules<GenerateBody> = {
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readGenerateRequest(bytes: Buffer): ClientRequest {
-  const { text: _, value, proseBytes, ...read } = readBody(bytes, RULES);
+  const { text: _, value, proseBytes, hasNoImage, ...read } = readBody(bytes, RULES);
   const images = count(value, "image");
   const audio = count(value, "audio");
   return {
@@ -38,7 +39,9 @@ export function readGenerateRequest(bytes: Buffer): ClientRequest {
       imageCount: images,
       hasAudio: audio > 0,
       hasSchema: value.format?.type === "json_schema",
-      hasUncounted: audio + count(value, "video") + count(value, "document") > 0,
+      hasUncounted:
+        hasNoImage ||
+        audio + count(value, "video") + count(value, "document") + count(value, "image", isOther) > 0,
       searchUnits: 0,
     },
   };
@@ -51,15 +54,19 @@ const extrasOf = ({ generation }: GenerateBody): Extras =>
 /** See {@link promptTextsOf}. */
 export const promptTexts = (request: ClientRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
+/** An image part by its type, and not by what it holds. */
+const isOther = (part: NativePart): boolean =>
+  part.type === "image" && (saysNoImage(part.media_type) || isDocumentAddress(part.url));
+
 /** Parts of a type, those in tool results included. */
-function count({ messages }: GenerateBody, type: string): number {
+function count({ messages }: GenerateBody, type: string, fits = (_: NativePart) => true): number {
   let found = 0;
   for (const { content } of messages) {
     if (typeof content === "string") continue;
     for (const part of content) {
-      if (part.type === type) found++;
+      if (part.type === type && fits(part)) found++;
       if (part.type === "tool_result" && typeof part.content !== "string")
-        found += part.content.filter((inner) => inner.type === type).length;
+        found += part.content.filter((inner) => inner.type === type && fits(inner)).length;
     }
   }
   return found;

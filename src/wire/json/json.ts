@@ -44,6 +44,8 @@ export interface Skim {
   readonly members: readonly Member[];
   /** The long strings, in order. */
   readonly elided: readonly Elided[];
+  /** Where strings of media begin, behind their quotes. */
+  readonly media: readonly number[];
   /** The same JSON with long strings emptied (a `data:` URL keeps its first characters). */
   readonly skeleton: string;
 }
@@ -63,6 +65,8 @@ const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
+const NO_MEDIA: readonly number[] = Object.freeze([]);
+
 /** Counts of the current text. One for all calls, because {@link skim} never calls itself. */
 const tally = new Tally(MAX_DEPTH);
 
@@ -75,6 +79,7 @@ const tally = new Tally(MAX_DEPTH);
 export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED): Skim {
   const members: Member[] = [];
   const elided: Elided[] = [];
+  let media: number[] | undefined;
   const kept: string[] = [];
   let copied = 0;
   let opaqueBytes = 0;
@@ -106,7 +111,11 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
         continue;
       }
       const length = quote - i - 1;
-      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i)) opaqueBytes += length;
+      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i)) {
+        opaqueBytes += length;
+        media ??= [];
+        media.push(i + 1);
+      }
       wordStart = i + 1;
       wordEnd = quote;
       if (length > ELIDE_OVER) {
@@ -140,7 +149,12 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
   }
   if (depth !== 0 || skipSpace(text, i) !== text.length) throw syntax(depth !== 0 ? text.length : i);
   refuseTwice(members, pointer);
-  return { members, elided, skeleton: copied === 0 ? text : kept.join("") + text.slice(copied) };
+  return {
+    members,
+    elided,
+    media: media ?? NO_MEDIA,
+    skeleton: copied === 0 ? text : kept.join("") + text.slice(copied),
+  };
 }
 
 /** Undefined if the text is no object, or one with a repeated member. */
@@ -299,7 +313,7 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 }
 
 /** Keys under which the formats carry media. Under any other key, such text is prose to a model. */
-export const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url"];
+export const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url", "result"];
 const BASE64 = /[A-Za-z0-9+/=_-]{128}/y;
 
 /**

@@ -27,20 +27,29 @@ export const addressOf = (source: MediaSource): string | undefined => {
   return source.kind === "url" ? source.url : undefined;
 };
 
+/** A client's format, as far as answers of media matter: see `GenerationFormat`. */
+export interface TakesMedia {
+  takesMedia?(media: MediaReplyPart): boolean;
+}
+
 /** Which kinds of media a client's format had no place for: for a warning. Undefined where there are none. */
 export type Lost = readonly string[] | undefined;
 
 /** The answer without media that the client's format has no place for. */
 export function withoutLostMedia(
   reply: NeutralReply,
-  takes: (media: MediaReplyPart) => boolean,
+  format: TakesMedia,
 ): { readonly reply: NeutralReply; readonly lost: Lost } {
-  const isLost = (part: ReplyPart): boolean => part.type === "media" && !takes(part);
-  const lost = new Set<string>();
+  const isLost = (part: ReplyPart): boolean => part.type === "media" && format.takesMedia?.(part) !== true;
+  let lost: Set<string> | undefined;
   for (const { parts } of reply.choices) {
-    for (const part of parts) if (part.type === "media" && isLost(part)) lost.add(part.kind);
+    for (const part of parts) {
+      if (part.type !== "media" || !isLost(part)) continue;
+      lost ??= new Set();
+      lost.add(part.kind);
+    }
   }
-  if (lost.size === 0) return { reply, lost: undefined };
+  if (lost === undefined) return { reply, lost: undefined };
   const choices = reply.choices.map((choice) => ({
     ...choice,
     parts: choice.parts.filter((part) => !isLost(part)),

@@ -6,6 +6,7 @@ import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } fr
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
+import { isDocumentAddress, saysNoImage } from "../media/uncounted.ts";
 import { holdsOpaque } from "../neutral/opaque.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import {
@@ -55,7 +56,13 @@ export const readMessagesRequest = (bytes: Buffer): MessagesRequest => read(read
 export const readMessagesCount = (bytes: Buffer): MessagesRequest =>
   read(readBody<MessagesCountBody>(bytes, COUNT_RULES));
 
-function read({ text: _, value: body, proseBytes, ...read }: ReadBody<MessagesCountBody>): MessagesRequest {
+function read({
+  text: _,
+  value: body,
+  proseBytes,
+  hasNoImage,
+  ...read
+}: ReadBody<MessagesCountBody>): MessagesRequest {
   refuseThread(body);
   const media: Media = { images: 0, hasUncounted: false, hasThinking: false };
   countMedia(body.system, media, read.hasOpaque);
@@ -75,7 +82,7 @@ function read({ text: _, value: body, proseBytes, ...read }: ReadBody<MessagesCo
       imageCount: media.images,
       hasAudio: false,
       hasSchema: hasSchema(body),
-      hasUncounted: media.hasUncounted,
+      hasUncounted: hasNoImage || media.hasUncounted,
       searchUnits: 0,
     },
   };
@@ -116,6 +123,7 @@ function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
     switch (block.type) {
       case "image":
         media.images++;
+        if (isOther(objectOf(block.source))) media.hasUncounted = true;
         break;
       case "tool_result":
         countMedia(block.content, media, hasOpaque);
@@ -136,6 +144,10 @@ function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
     }
   }
 }
+
+/** The source of an image block that is none. */
+const isOther = ({ media_type: label, url }: JsonObject): boolean =>
+  saysNoImage(label) || isDocumentAddress(url);
 
 /** Text, tool calls, and blocks of unknown types, whose source may be of any size. */
 function countOther(block: JsonObject, media: Media, hasOpaque: boolean): void {

@@ -19,9 +19,9 @@ import {
 } from "../format.ts";
 import { carriedSpans } from "../json/opaque.ts";
 import { withFittedMedia } from "../media/fit.ts";
-import { withoutLostMedia } from "../media/made.ts";
+import { type TakesMedia, withoutLostMedia } from "../media/made.ts";
 import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
-import type { MediaReplyPart, NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
+import type { NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
 import type { StreamReader } from "../neutral/reader.ts";
 import { bytesOf, Source, unmarked } from "../neutral/source.ts";
 import { refuseCrowdedCalls } from "../neutral/tool-arguments.ts";
@@ -59,7 +59,7 @@ export const translated = <R extends ClientRequest>(
   },
   whole(body, request, identity, own) {
     const read = raisedReply(dialect.readReply(parseReply(body, dialect.carries)), own);
-    const { reply, lost } = withoutLostMedia(read, takerOf(format));
+    const { reply, lost } = withoutLostMedia(read, format);
     return {
       facts: lost === undefined ? factsOf(reply) : { ...factsOf(reply), lost },
       error: reply.error,
@@ -72,17 +72,10 @@ export const translated = <R extends ClientRequest>(
       format.streamWriter(request, identity),
       identity.maxCaptureBytes,
       own,
-      takerOf(format),
+      format,
     );
   },
 });
-
-type Takes = (media: MediaReplyPart) => boolean;
-
-const takerOf =
-  ({ takesMedia }: Pick<GenerationFormat, "takesMedia">): Takes =>
-  (media) =>
-    takesMedia?.(media) === true;
 
 /** A name in a client's body may be as long as the body, and pointers go into answers and records. */
 const MAX_POINTER = 300;
@@ -154,7 +147,7 @@ class TranslatedStream extends CapturedStream {
   readonly #writer: StreamWriter;
   /** Undefined while every event is told as it was read. */
   #raised: RaisedStream | undefined;
-  readonly #takes: Takes;
+  readonly #format: TakesMedia;
   readonly #lost = new Set<string>();
   /** Content has come. Before it, another endpoint can answer instead if the upstream fails (T14). */
   #begun = false;
@@ -164,13 +157,13 @@ class TranslatedStream extends CapturedStream {
     writer: StreamWriter,
     maxCaptureBytes: number,
     own: OwnTools | undefined,
-    takes: Takes,
+    format: TakesMedia,
   ) {
     super(maxCaptureBytes);
     this.reader = reader;
     this.#writer = writer;
     this.#raised = own && new RaisedStream(own);
-    this.#takes = takes;
+    this.#format = format;
   }
 
   override get facts(): ReplyFacts {
@@ -198,7 +191,8 @@ class TranslatedStream extends CapturedStream {
   #told(event: StreamEvent): void {
     if (event.type !== "usage") this.#begun = true;
     this.capture.take(event);
-    if (event.type === "media" && !this.#takes(event.media)) this.#lost.add(event.media.kind);
+    if (event.type === "media" && this.#format.takesMedia?.(event.media) !== true)
+      this.#lost.add(event.media.kind);
     else this.out += this.#writer.write(event);
   }
 

@@ -9,6 +9,7 @@ import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json/json.ts";
+import { isDocumentAddress } from "../media/uncounted.ts";
 import { LARGE_BODY_BYTES } from "../neutral/contract.ts";
 import { holdsOpaque } from "../neutral/opaque.ts";
 import { isObject } from "../neutral/reader.ts";
@@ -69,7 +70,7 @@ const RULES: BodyRules<ResponsesRequestBody> = {
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
-  const { text: _, value: body, proseBytes, ...read } = readBody(bytes, RULES);
+  const { text: _, value: body, proseBytes, hasNoImage, ...read } = readBody(bytes, RULES);
   refuseUnsupported(body);
   const seen = lookThrough(body, read.hasOpaque);
   return {
@@ -95,7 +96,7 @@ export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
       hasAudio: seen.audio > 0,
       hasSchema: body.text?.format?.type === "json_schema",
       // A stored template may have any length.
-      hasUncounted: seen.audio + seen.others > 0 || body.prompt != null,
+      hasUncounted: hasNoImage || seen.audio + seen.others > 0 || body.prompt != null,
       searchUnits: 0,
     },
   };
@@ -196,7 +197,9 @@ function countItem(item: unknown, seen: Seen, hasOpaque: boolean): void {
   if (type === "reasoning") seen.reasoning++;
   // Some providers accept a part in place of an item.
   count(item, seen, false);
-  if (hasOpaque && holdsOpaque({ ...item, content: undefined, output: undefined })) seen.others++;
+  // An image that a model made is one more image of the prompt.
+  if (type === "image_generation_call") seen.images++;
+  else if (hasOpaque && holdsOpaque({ ...item, content: undefined, output: undefined })) seen.others++;
   for (const parts of [content, output]) {
     if (Array.isArray(parts)) for (const part of parts) count(part, seen, hasOpaque);
     else count(parts, seen, hasOpaque);
@@ -214,6 +217,7 @@ function count(part: unknown, seen: Seen, hasOpaque: boolean): void {
   const isImage = type === "input_image" || type === "computer_screenshot" || "image_url" in part;
   const isAudio = type === "input_audio" || "input_audio" in part;
   if (isImage) seen.images++;
+  if (isImage && isDocumentAddress(part.image_url)) seen.others++;
   if (isAudio) seen.audio++;
   if (isImage || isAudio) return;
   const isFile =

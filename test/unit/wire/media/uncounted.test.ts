@@ -1,0 +1,84 @@
+/** Money: a PDF or a text in an image part may cost any number of tokens, and is held for as such. */
+import { expect, test } from "vitest";
+import { FORMATS } from "../../../../src/wire/formats.ts";
+
+type Client = "chat" | "responses" | "messages" | "generate";
+
+const base64 = (text: string): string => Buffer.from(text, "latin1").toString("base64");
+const PNG = base64(`\x89PNG\r\n\x1a\n${"p".repeat(400)}`);
+const LONG_PNG = base64(`\x89PNG\r\n\x1a\n${"p".repeat(9000)}`);
+const PDF = base64(`%PDF-1.7${"p".repeat(400)}`);
+const LONG_PDF = base64(`%PDF-1.7${"p".repeat(9000)}`);
+const LONG_TEXT = base64("word ".repeat(2000));
+
+const BODIES: Readonly<Record<Client, (type: string, data: string) => object>> = {
+  chat: (type, data) => ({
+    messages: [
+      { role: "user", content: [{ type: "image_url", image_url: { url: `data:${type};base64,${data}` } }] },
+    ],
+  }),
+  responses: (type, data) => ({
+    input: [{ role: "user", content: [{ type: "input_image", image_url: `data:${type};base64,${data}` }] }],
+  }),
+  messages: (type, data) => ({
+    max_tokens: 9,
+    messages: [
+      { role: "user", content: [{ type: "image", source: { type: "base64", media_type: type, data } }] },
+    ],
+  }),
+  generate: (type, data) => ({
+    messages: [{ role: "user", content: [{ type: "image", media_type: type, data }] }],
+  }),
+};
+
+const factsOf = (client: Client, body: object) =>
+  FORMATS[client].read(Buffer.from(JSON.stringify({ model: "v/m", ...body }))).facts;
+
+for (const client of Object.keys(BODIES) as Client[]) {
+  test.each([
+    ["a PNG", "image/png", PNG, false],
+    ["a long PNG", "image/png", LONG_PNG, false],
+    ["an image of unknown bytes", "image/png", base64("x".repeat(900)), false],
+    ["any file that is a PNG", "application/octet-stream", PNG, false],
+    ["a PDF", "application/pdf", PDF, true],
+    ["a long PDF", "application/pdf", LONG_PDF, true],
+    ["a PDF that is called a PNG", "image/png", PDF, true],
+    ["a long PDF that is called a PNG", "image/png", LONG_PDF, true],
+    ["a text", "text/plain", LONG_TEXT, true],
+  ])(`${client}: %s as an image`, (_, type, data, hasUncounted) => {
+    expect(factsOf(client, BODIES[client](type, data))).toMatchObject({ imageCount: 1, hasUncounted });
+  });
+}
+
+test.each([
+  [
+    "chat",
+    { messages: [{ role: "user", content: [{ type: "image_url", image_url: "https://e.com/a.pdf" }] }] },
+  ],
+  [
+    "responses",
+    { input: [{ role: "user", content: [{ type: "input_image", image_url: "https://e.com/a.pdf" }] }] },
+  ],
+  [
+    "messages",
+    {
+      max_tokens: 9,
+      messages: [
+        { role: "user", content: [{ type: "image", source: { type: "url", url: "https://e.com/a.pdf" } }] },
+      ],
+    },
+  ],
+  ["generate", { messages: [{ role: "user", content: [{ type: "image", url: "https://e.com/a.pdf" }] }] }],
+] as const)("%s: the address of a PDF as an image", (client, body) => {
+  expect(factsOf(client, body)).toMatchObject({ imageCount: 1, hasUncounted: true });
+});
+
+test("images of earlier answers count as images", () => {
+  const images = [{ type: "image_url", image_url: { url: `data:image/png;base64,${LONG_PNG}` } }];
+  const chat = { messages: [{ role: "assistant", content: "a", images }] };
+  expect(factsOf("chat", chat)).toMatchObject({ imageCount: 1, hasUncounted: false });
+  const input = [{ type: "image_generation_call", id: "ig", status: "completed", result: LONG_PNG }];
+  const facts = factsOf("responses", { input });
+  expect(facts).toMatchObject({ imageCount: 1, hasUncounted: false });
+  expect(facts.promptTokens).toBeLessThan(LONG_PNG.length / 3);
+});
