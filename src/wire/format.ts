@@ -12,7 +12,13 @@ import type { Elided, Member } from "./json/json.ts";
 import type { OpaquePaths } from "./json/opaque.ts";
 import type { Extras } from "./neutral/asked-extras.ts";
 import type { ReplyFacts, RequestFacts, SvcOptions, SvcReply, UpstreamError } from "./neutral/contract.ts";
-import type { MediaReplyPart, NeutralReply, NeutralRequest, StreamEvent, ToolKind } from "./neutral/neutral.ts";
+import type {
+  MediaReplyPart,
+  NeutralReply,
+  NeutralRequest,
+  StreamEvent,
+  ToolKind,
+} from "./neutral/neutral.ts";
 import type { StreamReader } from "./neutral/reader.ts";
 import type { Source } from "./neutral/source.ts";
 import { KEEP_ALIVE, sseData } from "./neutral/sse.ts";

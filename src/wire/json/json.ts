@@ -65,9 +65,10 @@ const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-const NO_MEDIA: readonly number[] = Object.freeze([]);
-
-/** Counts of the current text. One for all calls, because {@link skim} never calls itself. */
+/**
+ * Counts of the current text. One for all calls, because {@link skim} never calls itself. A text that is shorter than a bound has no
+ * counts: each value takes at least one byte.
+ */
 const tally = new Tally(MAX_DEPTH);
 
 /**
@@ -79,12 +80,11 @@ const tally = new Tally(MAX_DEPTH);
 export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED): Skim {
   const members: Member[] = [];
   const elided: Elided[] = [];
-  let media: number[] | undefined;
+  const media: number[] = [];
   const kept: string[] = [];
   let copied = 0;
   let opaqueBytes = 0;
   let depth = 0;
-  // Each value takes at least one byte, so a short text cannot exceed the bound.
   const counts = tally.begin(text.length > bounds.members);
   let key = "";
   let start = -1;
@@ -111,11 +111,7 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
         continue;
       }
       const length = quote - i - 1;
-      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i)) {
-        opaqueBytes += length;
-        media ??= [];
-        media.push(i + 1);
-      }
+      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i, media)) opaqueBytes += length;
       wordStart = i + 1;
       wordEnd = quote;
       if (length > ELIDE_OVER) {
@@ -149,12 +145,7 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
   }
   if (depth !== 0 || skipSpace(text, i) !== text.length) throw syntax(depth !== 0 ? text.length : i);
   refuseTwice(members, pointer);
-  return {
-    members,
-    elided,
-    media: media ?? NO_MEDIA,
-    skeleton: copied === 0 ? text : kept.join("") + text.slice(copied),
-  };
+  return { members, elided, media, skeleton: copied === 0 ? text : kept.join("") + text.slice(copied) };
 }
 
 /** Undefined if the text is no object, or one with a repeated member. */
@@ -318,14 +309,15 @@ const BASE64 = /[A-Za-z0-9+/=_-]{128}/y;
 
 /**
  * Whether the string that opens at `at` is media: a data URL or base64 behind one of the formats' keys. Both are
- * required, because media is not counted as prompt, and the prompt's tokens are billed.
+ * required, because media is not counted as prompt, and the prompt's tokens are billed. Adds the place of the string to `found`.
  */
-function isMedia(text: string, wordStart: number, wordEnd: number, at: number): boolean {
+function isMedia(text: string, wordStart: number, wordEnd: number, at: number, found: number[]): boolean {
   if (text.slice(wordEnd + 1, at).trim() !== ":") return false;
   if (!MEDIA_KEYS.includes(text.slice(wordStart, wordEnd))) return false;
-  if (text.startsWith("data:", at + 1)) return true;
   BASE64.lastIndex = at + 1;
-  return BASE64.test(text);
+  if (!text.startsWith("data:", at + 1) && !BASE64.test(text)) return false;
+  found.push(at + 1);
+  return true;
 }
 
 /** Up to so many members, comparing all pairs costs less than a set. */

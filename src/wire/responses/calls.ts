@@ -70,3 +70,9 @@ export function filled(json: string, name: string, text: Fragment): string {
   const at = json.indexOf(hole) + hole.length - 1;
   return json.slice(0, at) + text + json.slice(at);
 }
+
+/** The events that have the deltas of calls. Items of other kinds are told at their end. */
+export const CALL_DELTAS = {
+  function_call: "response.function_call_arguments.delta",
+  custom: "response.custom_tool_call_input.delta",
+} as const;

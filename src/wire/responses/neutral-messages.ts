@@ -21,8 +21,8 @@ import type {
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import { foundTools } from "../tool-kinds/found.ts";
-import type { ToolReader } from "./neutral-tools.ts";
 import { readImageInput } from "./image-item.ts";
+import type { ToolReader } from "./neutral-tools.ts";
 import { type Sealed, unpackReasoning } from "./seals.ts";
 
 type ContentPart = TextPart | ImagePart | DocumentPart;

@@ -8,17 +8,9 @@ import { Growing } from "../json/growing.ts";
 import { utf8Of } from "../json/json.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
-import type {
-  Citation,
-  Fragment,
-  Logprob,
-  MediaReplyPart,
-  Seal,
-  StopReason,
-  StreamEvent,
-} from "../neutral/neutral.ts";
+import type { Citation, Fragment, Logprob, Seal, StopReason, StreamEvent } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
-import { callJson, filled } from "./calls.ts";
+import { CALL_DELTAS, callJson, filled } from "./calls.ts";
 import { writeCitation } from "./citations.ts";
 import { imageItem } from "./image-item.ts";
 import {
@@ -143,7 +135,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         this.#cite(this.#parts[event.part], event.citation);
         break;
       case "media":
-        this.#image(event.media);
+        this.#image(event);
         break;
       case "end":
         this.#end(event.part);
@@ -375,7 +367,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#itemDone(index, latin1OfJson(reasoningItem(id, undefined, packReasoning({ seal, isBehind }))));
   }
 
-  #image(media: MediaReplyPart): void {
+  #image({ media }: Extract<StreamEvent, { type: "media" }>): void {
     if (this.#waiting !== undefined) this.#placeCall(this.#waiting);
     this.#leave();
     const index = this.#indexes++;
@@ -402,9 +394,3 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (call.seal !== undefined) this.#sealItem(call.seal, true);
   }
 }
-
-/** The events that have the deltas of calls. Items of other kinds are told at their end. */
-const CALL_DELTAS = {
-  function_call: "response.function_call_arguments.delta",
-  custom: "response.custom_tool_call_input.delta",
-} as const;
