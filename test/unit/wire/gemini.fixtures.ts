@@ -89,7 +89,12 @@ export const ANSWERS: Readonly<Record<string, NeutralReply>> = {
   grounded: one(usage(42, 9), "stop", { type: "text", text: "Spain won Euro 2024.", citations: SOURCES }),
   safety: one(usage(6, 1), "content_filter", { type: "text", text: "Well" }),
   blocked: one(usage(14, 0), "content_filter"),
-  odd: one(usage(3, 2), "stop", { type: "text", text: "Spät €" }),
+  odd: one(
+    usage(3, 2),
+    "stop",
+    { type: "text", text: "Spät €" },
+    { type: "media", kind: "image", source: { kind: "data", mediaType: "image/png", data: "AA==" } },
+  ),
 };
 
 export const endpointOf = (upstreamModel: string, cache = true): Endpoint =>
