@@ -2,9 +2,11 @@
  * What the fuzz damages: requests of every format, and answers of every dialect, whole and streamed, as the simulator gives
  * them and as they were recorded. All latin1, one character a byte.
  */
+
 import { readdirSync, readFileSync } from "node:fs";
 import { startSimulator } from "../../../simulator/simulator.ts";
 import type { Dialect } from "../../../src/base/endpoint.ts";
+import { WeirError } from "../../../src/base/errors.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
@@ -233,7 +235,7 @@ export async function answerSeeds(stream: boolean): Promise<ReadonlyMap<Dialect,
     const found = new Map<Dialect, readonly string[]>();
     for (const dialect of [...GENERATION, ...SPLICED]) {
       const path = PATHS[dialect]?.[stream ? 1 : 0];
-      const bodies = ASKS.map((said) => requestTo(dialect, said, stream));
+      const bodies = ASKS.flatMap((said) => requestTo(dialect, said, stream) ?? []);
       const texts = await Promise.all(
         bodies.map(async (body) => {
           const reply = await fetch(`http://127.0.0.1:${simulator.port}${path}`, {
@@ -253,13 +255,19 @@ export async function answerSeeds(stream: boolean): Promise<ReadonlyMap<Dialect,
   }
 }
 
-function requestTo(dialect: Dialect, ask: Ask, stream: boolean): string {
+/** Undefined where the dialect takes no media of the kind. */
+function requestTo(dialect: Dialect, ask: Ask, stream: boolean): string | undefined {
   const name = SPLICED.find((spliced) => spliced === dialect) ?? "generate";
   const format = FORMATS[name];
   const request = format.read(Buffer.from(JSON.stringify(CLIENTS[name].request(ask, "v/m", stream))));
   const to = endpoint("fuzz", { dialects: [dialect], upstreamModel: "m" });
-  const parts = passageTo(format, to)?.passage.write(request, to).parts ?? [];
-  return Buffer.concat(parts).toString();
+  try {
+    const parts = passageTo(format, to)?.passage.write(request, to).parts ?? [];
+    return Buffer.concat(parts).toString();
+  } catch (error) {
+    if (error instanceof WeirError && error.kind === "capability_not_supported") return undefined;
+    throw error;
+  }
 }
 
 /** Streams of real providers as they were recorded. */

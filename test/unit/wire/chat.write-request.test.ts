@@ -17,6 +17,9 @@ import { parsedBody } from "../../support/wire/carried.ts";
 import type { Json } from "../../support/wire/fixtures.ts";
 import { CALL, mutated, neutral, PNG } from "./chat.fixtures.ts";
 
+/** A schema that strict mode takes as it is. */
+const CLOSED = { type: "object", properties: {}, required: [], additionalProperties: false };
+
 const message = (role: NeutralMessage["role"], ...parts: Part[]): NeutralMessage => ({
   role,
   parts,
@@ -89,14 +92,14 @@ describe("a chat body", () => {
       tools: [
         {
           type: "function",
-          function: { name: "f", description: "d", parameters: { type: "object" }, strict: true },
+          function: { name: "f", description: "d", parameters: CLOSED, strict: true },
         },
       ],
       tool_choice: "required",
       parallel_tool_calls: false,
       response_format: {
         type: "json_schema",
-        json_schema: { name: "n", schema: { type: "object" }, strict: true },
+        json_schema: { name: "n", schema: CLOSED, strict: true },
       },
       reasoning_effort: "low",
       verbosity: "low",
