@@ -63,7 +63,7 @@ export function countQuestion(
   const { generation } = format;
   const source = sourceOf(generation, request);
   const { body } = quotingNoMarks(() =>
-    upstream.writeRequest(toldOf(generation, request, upstream, orgKey, source).request, endpoint),
+    upstream.writeRequest(toldOf(generation, request, upstream, endpoint, orgKey, source).request, endpoint),
   );
   const question = counting.question(objectOf(body), endpoint);
   return bytesOf(request.bytes, source.piecesOf(question));

@@ -151,8 +151,8 @@ export interface Passage<R extends ClientRequest = ClientRequest> {
    * @throws WeirError 400 if the request cannot be written in the dialect.
    */
   write(request: R, endpoint: Endpoint, billed?: Billed, orgKey?: OrgKey): Outgoing;
-  /** Whether a splice must search this body to write it. Absent: it never must. */
-  looksThrough?(request: R): boolean;
+  /** Whether a splice must search this body to write it for the endpoint. Absent: it never must. */
+  looksThrough?(request: R, endpoint: Endpoint): boolean;
   /**
    * @param own of the {@link Outgoing} that is answered
    * @throws WeirError `upstream_invalid_response` if the body is no answer.

@@ -1,22 +1,16 @@
 /**
- * Fits a neutral request to what the upstream accepts: names that it would refuse are told as stand-ins. What the upstream takes
- * is not touched, and a request with nothing to fit is the same object.
+ * Fits a neutral request to what the upstream accepts. What it takes is not touched, and a request with nothing to fit is the
+ * same object: it is looked through once, and only what was found is rewritten.
  */
-import type { Dialect } from "../../base/endpoint.ts";
-import type { OrgKey, OwnTool, OwnTools } from "../format.ts";
-import type {
-  FieldValue,
-  NeutralMessage,
-  NeutralRequest,
-  Part,
-  TextPart,
-  ToolChoice,
-  ToolResultPart,
-} from "../neutral/neutral.ts";
-import type { Source } from "../neutral/source.ts";
-import { foundTools } from "../tool-kinds/found.ts";
-import { acceptedBy, type NameBound } from "./bounds.ts";
-import { StandIns } from "./stand-ins.ts";
+import type { Dialect, Endpoint } from "../../base/endpoint.ts";
+import type { OrgKey, OwnTools } from "../format.ts";
+import type { NeutralMessage, NeutralRequest, Part } from "../neutral/neutral.ts";
+import { hasMark, type Source } from "../neutral/source.ts";
+import { type Accepted, acceptedBy } from "./bounds.ts";
+import { withTakenIds } from "./call-ids.ts";
+import { fittedOptions } from "./options.ts";
+import { hasBlank, withoutBlank, withoutSpaceAtEnd } from "./texts.ts";
+import { nameIn, ToolNames } from "./tool-names.ts";
 
 export interface Fitted {
   readonly request: NeutralRequest;
@@ -25,108 +19,100 @@ export interface Fitted {
 }
 
 /** @param source of the request's strings, which may be marks */
-export function accepted(request: NeutralRequest, dialect: Dialect, orgKey: OrgKey, source: Source): Fitted {
-  const { toolName } = acceptedBy(dialect);
-  if (toolName === undefined || !hasForeignName(request, toolName)) return { request, ownTools: undefined };
-  return new Naming(request, toolName, orgKey, source).fitted();
-}
-
-function hasForeignName({ tools, messages, options }: NeutralRequest, { taken }: NameBound): boolean {
-  for (const { name } of tools) if (!taken.test(name)) return true;
-  for (const { parts } of messages) {
-    for (const part of parts) {
-      const name = nameIn(part);
-      if (name !== undefined && !taken.test(name)) return true;
-    }
+export function accepted(
+  request: NeutralRequest,
+  dialect: Dialect,
+  endpoint: Endpoint,
+  orgKey: OrgKey,
+  source: Source,
+): Fitted {
+  const bounds = acceptedBy(dialect, endpoint);
+  const looked = new Look(request, bounds, source);
+  const dropped: string[] = [];
+  const drop = (at: string) => void dropped.push(at);
+  let { messages, tools } = request;
+  let options = fittedOptions(request.options, bounds, orgKey, source, drop);
+  const { toolName, callId } = bounds;
+  if (looked.isBlank) messages = withoutBlank(messages, source, drop);
+  if (bounds.refusesSpaceAtEnd === true) messages = withoutSpaceAtEnd(messages, source, drop);
+  let ownTools: OwnTools | undefined;
+  if (looked.hasForeignName && toolName !== undefined) {
+    const names = new ToolNames(request, toolName, orgKey, source);
+    tools = tools.map((tool) => names.tool(tool));
+    messages = messages.map((message) => names.message(message));
+    options = names.options(options);
+    ownTools = names.own;
   }
-  const choice = options.toolChoice?.value;
-  return typeof choice === "object" && !taken.test(choice.name);
+  // After the names, which find a result's call by the id that the client gave it.
+  if (looked.hasForeignId && callId !== undefined) messages = withTakenIds(messages, callId, orgKey, source);
+  const isSame = messages === request.messages && tools === request.tools && options === request.options;
+  if (isSame && dropped.length === 0) return { request, ownTools };
+  return {
+    request: { ...request, messages, tools, options, dropped: [...request.dropped, ...dropped] },
+    ownTools,
+  };
 }
 
-/** The name of the tool that a part is about; undefined where it is about none, or the name is not known. */
-function nameIn(part: Part): string | undefined {
-  if (part.type === "tool_call") return part.name;
-  return part.type === "tool_result" && part.name !== "" ? part.name : undefined;
-}
+const NO_NAMES: readonly string[] = Object.freeze([]);
 
-/** One request's tools under the names that the upstream is told. */
-class Naming {
-  readonly #request: NeutralRequest;
+/** What of a request is to be fitted. */
+class Look {
+  hasForeignName = false;
+  hasForeignId = false;
+  isBlank = false;
+  readonly #accepted: Accepted;
   readonly #source: Source;
-  readonly #names: StandIns;
-  readonly #own = new Map<string, OwnTool>();
-  /** What was told of calls, by their ids: a result of a call that has no name names none itself. */
-  readonly #called = new Map<string, string>();
+  /** The last ones that were looked at: most calls are of few tools, and a result is next to its call. */
+  #lastName = "";
+  #lastId = "";
+  /** Ids of the calls so far; made at the first. */
+  #called: Set<string> | undefined;
 
-  constructor(request: NeutralRequest, bound: NameBound, orgKey: OrgKey, source: Source) {
-    this.#request = request;
+  constructor({ tools, messages, options }: NeutralRequest, bounds: Accepted, source: Source) {
+    this.#accepted = bounds;
     this.#source = source;
-    this.#names = new StandIns(orgKey, "tool", bound, () => namesOf(request));
+    for (const { name } of tools) this.#name(name);
+    const choice = options.toolChoice?.value;
+    if (typeof choice === "object") this.#name(choice.name);
+    for (const name of options.allowedTools?.value ?? NO_NAMES) this.#name(name);
+    for (const message of messages) this.#message(message);
   }
 
-  fitted(): Fitted {
-    const { tools, messages, options } = this.#request;
-    const { toolChoice, allowedTools } = options;
-    const request = {
-      ...this.#request,
-      tools: tools.map((tool) => ({ ...tool, name: this.#told(tool.name) })),
-      messages: messages.map((message) => this.#message(message)),
-      options: {
-        ...options,
-        ...(toolChoice !== undefined && { toolChoice: this.#choice(toolChoice) }),
-        ...(allowedTools !== undefined && { allowedTools: this.#allowed(allowedTools) }),
-      },
-    };
-    return { request, ownTools: this.#own };
+  #name(name: string): void {
+    if (name === this.#lastName && name !== "") return;
+    this.#lastName = name;
+    if (this.#accepted.toolName?.taken.test(name) === false) this.hasForeignName = true;
   }
 
-  #told(name: string): string {
-    const own = this.#source.whole(name);
-    const told = this.#names.of(own);
-    if (told !== own) this.#own.set(told, { name: own });
-    return told;
-  }
-
-  #message(message: NeutralMessage): NeutralMessage {
-    if (!message.parts.some(({ type }) => type === "tool_call" || type === "tool_result")) return message;
-    return { ...message, parts: message.parts.map((part) => this.#part(part)) };
-  }
-
-  #part(part: Part): Part {
-    if (part.type === "tool_call") {
-      const name = this.#told(part.name);
-      this.#called.set(part.id, name);
-      return { ...part, name };
-    }
-    if (part.type !== "tool_result") return part;
-    const name = part.name === "" ? (this.#called.get(part.id) ?? "") : this.#told(part.name);
-    return { ...part, name, parts: part.parts.map((inner) => this.#found(inner)) };
-  }
-
-  /** A text that tells tools says the names that the model knows them by. */
-  #found<P extends ToolResultPart["parts"][number]>(part: P): P | TextPart {
-    if (part.type !== "text" || part.foundTools === undefined) return part;
-    return foundTools(part.foundTools.map((name) => this.#told(name)));
-  }
-
-  #allowed({ value, at }: FieldValue<readonly string[]>): FieldValue<readonly string[]> {
-    return { value: value.map((name) => this.#told(name)), at };
-  }
-
-  #choice<T extends { readonly value: ToolChoice }>(choice: T): T {
-    const { value } = choice;
-    return typeof value === "object"
-      ? { ...choice, value: { ...value, name: this.#told(value.name) } }
-      : choice;
-  }
-}
-
-function* namesOf({ tools, messages }: NeutralRequest): Iterable<string> {
-  for (const { name } of tools) yield name;
-  for (const { parts } of messages) {
+  #message({ parts }: NeutralMessage): void {
     for (const part of parts) {
-      const name = nameIn(part);
-      if (name !== undefined) yield name;
+      if (part.type === "tool_call" || part.type === "tool_result") this.#ofCall(part);
+      if (this.#accepted.refusesBlankText === true && !this.isBlank) {
+        this.isBlank = hasBlank(part, this.#source);
+      }
     }
+  }
+
+  /** A result may tell tools that the model may call from then on. */
+  #found(part: Part): void {
+    if (part.type !== "text" || part.foundTools === undefined) return;
+    for (const name of part.foundTools) this.#name(name);
+  }
+
+  #ofCall(part: Extract<Part, { readonly id: string }>): void {
+    const name = nameIn(part);
+    if (name !== undefined) this.#name(name);
+    if (part.type === "tool_result") for (const inner of part.parts) this.#found(inner);
+    const { callId, sharesCallIds } = this.#accepted;
+    if (callId === undefined || this.hasForeignId) return;
+    // Too long to be read here: a bound of any characters would take its mark.
+    if (part.id !== this.#lastId || part.id === "") {
+      this.#lastId = part.id;
+      if (!callId.taken.test(part.id) || hasMark(part.id)) this.hasForeignId = true;
+    }
+    if (part.type !== "tool_call" || sharesCallIds === true) return;
+    this.#called ??= new Set();
+    if (this.#called.has(part.id)) this.hasForeignId = true;
+    this.#called.add(part.id);
   }
 }

@@ -20,7 +20,7 @@ import {
   thinkingText,
 } from "./reasoning.ts";
 import { readStop } from "./stop.ts";
-import { argumentsOf, callIdOf, isCustomCall } from "./tool-call.ts";
+import { argumentsOf, isCustomCall } from "./tool-call.ts";
 
 /** The bound of arguments that come before the names of their calls. Nearly all servers send the name first. */
 const MAX_EARLY_BYTES = 1024 * 1024;
@@ -74,8 +74,7 @@ export class ChoiceReader {
     this.#emit = emit;
   }
 
-  /** @param reply the answer's own id, from which calls without an id get one */
-  take(choice: JsonObject, reply: unknown): void {
+  take(choice: JsonObject): void {
     if (this.#stopped) return;
     const delta = isObject(choice.delta) ? choice.delta : objectOf(choice.message);
     const logprobs = isObject(choice.logprobs) ? choice.logprobs : undefined;
@@ -96,11 +95,11 @@ export class ChoiceReader {
     if (Array.isArray(delta.annotations)) this.#cite(readCitations(delta.annotations));
     if (delta.extra_content !== undefined) this.#sealText(readExtraSeal(delta.extra_content));
     if (Array.isArray(calls)) {
-      for (const value of calls) this.#call(this.#callOf(objectOf(value)), objectOf(value), reply);
+      for (const value of calls) this.#call(this.#callOf(objectOf(value)), objectOf(value));
     }
     if (isObject(functionCall)) {
       this.#functionCall ??= this.#newCall();
-      this.#call(this.#functionCall, { function: functionCall }, reply);
+      this.#call(this.#functionCall, { function: functionCall });
     }
     if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
       this.finish = choice.finish_reason;
@@ -116,13 +115,13 @@ export class ChoiceReader {
   }
 
   /** The stream has ended: ends the open parts, then the choice. */
-  stop(reply: unknown): void {
+  stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#close();
     let called = false;
     for (const call of this.#calls) {
-      if (call.part < 0 && (call.name !== "" || call.early !== "")) this.#beginCall(call, reply);
+      if (call.part < 0 && (call.name !== "" || call.early !== "")) this.#beginCall(call);
       if (call.part < 0) continue;
       called = true;
       this.#emit({ type: "end", choice: this.#choice, part: call.part });
@@ -248,7 +247,7 @@ export class ChoiceReader {
     return call;
   }
 
-  #call(call: Call | undefined, delta: JsonObject, reply: unknown): void {
+  #call(call: Call | undefined, delta: JsonObject): void {
     if (call === undefined) return;
     const { id, function: fn, extra_content: extra } = delta;
     if (call.part < 0 && isCustomCall(delta)) call.isCustom = true;
@@ -261,7 +260,7 @@ export class ChoiceReader {
     const text = fragmentOf(argumentsOf(given));
     if (call.part < 0) {
       call.early += text;
-      if (call.name !== "" && (call.id !== "" || call.early !== "")) this.#beginCall(call, reply);
+      if (call.name !== "" && (call.id !== "" || call.early !== "")) this.#beginCall(call);
       else this.#kept(text);
     } else if (text !== "") {
       this.#emit({ type: "delta", choice: this.#choice, part: call.part, text });
@@ -278,12 +277,11 @@ export class ChoiceReader {
     }
   }
 
-  #beginCall(call: Call, reply: unknown): void {
+  #beginCall(call: Call): void {
     this.#close();
     const choice = this.#choice;
     const part = this.#parts++;
     call.part = part;
-    if (call.id === "") call.id = callIdOf(reply, choice, this.#calls.indexOf(call));
     const begin = { type: "begin", choice, part, kind: "tool_call", id: call.id, name: call.name } as const;
     this.#emit(call.isCustom ? { ...begin, tool: "custom" } : begin);
     if (call.early !== "") this.#emit({ type: "delta", choice, part, text: call.early });

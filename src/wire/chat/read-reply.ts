@@ -10,7 +10,7 @@ import { readCitations } from "./citations.ts";
 import { hasSound, readImages } from "./media.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
 import { readStop } from "./stop.ts";
-import { callIdOf, isCustomCall, wholeArguments } from "./tool-call.ts";
+import { isCustomCall, wholeArguments } from "./tool-call.ts";
 import { readEventUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no chat completion. */
@@ -22,7 +22,7 @@ export function readChatReply(body: unknown): NeutralReply {
   }
   if (!Array.isArray(reply.choices)) throw noCompletion();
   return {
-    choices: reply.choices.map((choice, index) => choiceOf(objectOf(choice), index, reply.id)),
+    choices: reply.choices.map((choice) => choiceOf(objectOf(choice))),
     usage: readEventUsage(reply),
     report: chatReport(reply),
   };
@@ -41,7 +41,7 @@ export const isErrorBody = (body: JsonObject): boolean => Boolean(body.error) ||
 export const noCompletion = () =>
   fail("upstream_invalid_response", "The provider's answer is not a chat completion.");
 
-function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralChoice {
+function choiceOf(choice: JsonObject): NeutralChoice {
   const message = objectOf(choice.message);
   const { parts, callSeals } = readReasoning(message);
   const replyParts: ReplyPart[] = [...parts, ...textsOf(message)];
@@ -50,13 +50,13 @@ function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralCho
   const calls = [...listOf(message.tool_calls)];
   if (isObject(message.function_call)) calls.push({ function: message.function_call });
   let called = 0;
-  for (const [at, value] of calls.entries()) {
+  for (const value of calls) {
     const call = objectOf(value);
     const isCustom = isCustomCall(call);
     const { name, arguments: given, input } = objectOf(isCustom ? call.custom : call.function);
     if (typeof name !== "string" || name === "") continue;
     called++;
-    const id = stringOf(call.id) || callIdOf(reply, index, at);
+    const id = stringOf(call.id);
     const seal = readExtraSeal(call.extra_content) ?? callSeals.get(id);
     const args = isCustom ? stringOf(input) : wholeArguments(given);
     const kind = isCustom ? ({ kind: "custom" } as const) : undefined;

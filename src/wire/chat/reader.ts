@@ -37,7 +37,6 @@ export class ChatStreamReader extends SseStreamReader {
   /** By index; undefined for an index that did not come. */
   readonly #choices: (ChoiceReader | undefined)[] = [];
   readonly #forward = (event: StreamEvent) => this.emit(event);
-  #reply: unknown;
   readonly #uses = new Uses();
   #tiers: TierNames = NO_TIERS;
 
@@ -91,7 +90,6 @@ export class ChatStreamReader extends SseStreamReader {
       this.error = readErrorValue(event.error || event);
       return;
     }
-    if (typeof event.id === "string" && event.id !== "") this.#reply = event.id;
     if (event.service_tier !== undefined) this.#tiers = laterOpenAiTiers(this.#tiers, event);
     tellOpenAiUses(event.usage, this.#uses);
     const usage = readEventUsage(event);
@@ -101,7 +99,7 @@ export class ChatStreamReader extends SseStreamReader {
     }
     for (const value of listOf(event.choices)) {
       const choice = objectOf(value);
-      this.#choice(placeOf(choice.index)).take(choice, this.#reply);
+      this.#choice(placeOf(choice.index)).take(choice);
     }
     if (usage !== undefined) this.emit({ type: "usage", usage });
   }
@@ -118,7 +116,7 @@ export class ChatStreamReader extends SseStreamReader {
 
   #stop(): void {
     if (this.error !== undefined) return;
-    for (const choice of this.#choices) choice?.stop(this.#reply);
+    for (const choice of this.#choices) choice?.stop();
   }
 }
 

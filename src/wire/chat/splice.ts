@@ -3,8 +3,11 @@
  * every other byte is passed on unchanged. No parameter that changes behaviour is added to a request (T53).
  */
 import type { Endpoint, ProviderQuirks } from "../../base/endpoint.ts";
+import { acceptedBy } from "../accepts/bounds.ts";
+import { chatIds, idEdits } from "../accepts/spliced-ids.ts";
 import type { Billed } from "../extras/sift.ts";
-import type { Outgoing, Passage } from "../format.ts";
+import { NO_ORG_KEY, type OrgKey, type Outgoing, type Passage } from "../format.ts";
+import { append } from "../json/append.ts";
 import { type Member, memberOf } from "../json/json.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
@@ -26,8 +29,13 @@ const COMPLETION: AnswerReading = {
   writeUsage: writeChatUsage,
 };
 
+/** Whether the upstream refuses ids that models of other makers give: then a client cannot go on there with an earlier conversation. */
+const looksForIds = ({ facts }: ChatRequest, endpoint: Endpoint): boolean =>
+  facts.hasTools && acceptedBy("chat", endpoint).refusesOthersIds === true;
+
 export const chatSplice: Passage<ChatRequest> = {
   write: spliceChatRequest,
+  looksThrough: looksForIds,
   whole: (body, _request, identity) => splicedAnswer(body, COMPLETION, identity),
   stream: (request, identity) => new ChatSpliceStream(request, identity),
 };
@@ -55,6 +63,7 @@ export function spliceChatRequest(
   request: ChatRequest,
   endpoint: Endpoint,
   billed: Billed = "platform",
+  orgKey: OrgKey = NO_ORG_KEY,
 ): Outgoing {
   const { streamUsage, maxTokensField } = endpoint.provider.quirks;
   const splice = spliceOf(request, endpoint, "chat", billed);
@@ -71,6 +80,10 @@ export function spliceChatRequest(
     edits.push({ start: bound.start, end: bound.keyEnd, text: `"${maxTokensField}"` });
     // If both members are present, the one that would now be repeated is removed.
     remove.push(maxTokensField);
+  }
+  if (looksForIds(request, endpoint)) {
+    const messages = memberOf(request.members, "messages") as Member;
+    append(edits, idEdits(request.bytes, messages, chatIds, acceptedBy("chat", endpoint), orgKey));
   }
   return spliced(request, splice);
 }

@@ -1,4 +1,4 @@
-/** Tool calls of an upstream, whole or streamed: arguments of any shape, and an id for each call. */
+/** Tool calls of an upstream, whole or streamed: arguments of any shape. */
 import { carriedIn } from "../neutral/carried.ts";
 import { isObject, type JsonObject } from "../neutral/reader.ts";
 import { argumentsText, isNoArguments } from "../neutral/tool-arguments.ts";
@@ -18,14 +18,3 @@ export const wholeArguments = (value: unknown): string => {
 /** A call of a custom tool. In a stream only its first piece says so. */
 export const isCustomCall = ({ type, custom, function: fn }: JsonObject): boolean =>
   isObject(custom) && (type === "custom" || !isObject(fn));
-
-const ID_LENGTH = 48;
-
-/**
- * An id for a call without one: the same whenever the same answer is read, different in every answer.
- * @param reply the answer's own id.
- */
-export function callIdOf(reply: unknown, choice: number, call: number): string {
-  const base = typeof reply === "string" ? reply.replace(/[^A-Za-z0-9_-]/g, "").slice(-ID_LENGTH) : "";
-  return `call_${base}_${choice}_${call}`;
-}

@@ -93,9 +93,14 @@ function writeTools(
   options: OptionTaker,
 ): ToolConfig | undefined {
   const choice = options.take("toolChoice");
+  const isSingle = options.take("parallelTools") === false;
+  if (tools.length === 0) {
+    // Without tools nothing can be called, so what forbids calls has no effect.
+    if (choice !== undefined && choice !== "auto" && choice !== "none") options.putBack("toolChoice");
+    return undefined;
+  }
   // More than one call at a time is what models do anyway; it cannot be forbidden.
-  if (options.take("parallelTools") === false) options.putBack("parallelTools");
-  if (tools.length === 0) return undefined;
+  if (isSingle) options.putBack("parallelTools");
   if (choice === "none") {
     if (!hasToolBlocks) return undefined;
     options.putBack("toolChoice");

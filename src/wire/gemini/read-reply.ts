@@ -24,20 +24,20 @@ export function readGeminiReply(body: unknown): NeutralReply {
   if (isObject(answer.error)) return { choices: [], usage, error: readErrorValue(answer.error) };
   const candidates = listOf(answer.candidates).filter(isObject);
   if (candidates.length > 0) {
-    const choices = candidates.map((candidate, index) => readCandidate(candidate, index, answer));
+    const choices = candidates.map(readCandidate);
     return { choices, usage, report };
   }
   if (isBlocked(answer)) return { choices: [{ parts: [], stop: { reason: "content_filter" } }], usage };
   throw fail("upstream_invalid_response", "The provider's answer has no candidates.");
 }
 
-function readCandidate(candidate: JsonObject, index: number, answer: JsonObject): NeutralChoice {
+function readCandidate(candidate: JsonObject): NeutralChoice {
   const parts: ReplyPart[] = [];
   let calls = 0;
   for (const part of listOf(objectOf(candidate.content).parts)) {
     if (!isObject(part)) continue;
     const seal = sealOf(part);
-    const call = readCall(part, answer, index, calls);
+    const call = readCall(part);
     if (call !== undefined) {
       calls++;
       parts.push({ type: "tool_call", ...call, ...seal });

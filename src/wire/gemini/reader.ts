@@ -92,7 +92,7 @@ export class GeminiStreamReader extends SseStreamReader {
       this.emit({ type: "usage", usage: { ...usage, outputTokens: 0, reasoningTokens: 0 } });
     }
     for (const candidate of listOf(event.candidates)) {
-      if (isObject(candidate)) this.#takeCandidate(candidate, event);
+      if (isObject(candidate)) this.#takeCandidate(candidate);
     }
     if (this.#choices.size === 0 && isBlocked(event)) this.#block();
     this.#report(usage);
@@ -107,13 +107,13 @@ export class GeminiStreamReader extends SseStreamReader {
     this.emit({ type: "usage", usage });
   }
 
-  #takeCandidate(candidate: JsonObject, event: JsonObject): void {
+  #takeCandidate(candidate: JsonObject): void {
     const choice = this.#choiceOf(candidate.index ?? 0);
     if (choice === undefined) return;
     let logprobs = readLogprobs(candidate);
     for (const part of listOf(objectOf(candidate.content).parts)) {
       if (!isObject(part)) continue;
-      const call = readCall(part, event, choice.index, choice.calls);
+      const call = readCall(part);
       if (call !== undefined) {
         this.#call(choice, call, stringOf(part.thoughtSignature));
       } else if (typeof part.text === "string") {

@@ -26,15 +26,16 @@ export function writeGeminiRequest(
   const generation = generationOf(endpoint.upstreamModel);
   const options = new OptionTaker(request);
   const { system, contents } = writeMessages(request, generation, options);
-  const toolConfig = writeToolChoice(options.take("toolChoice"));
+  const hasTools = request.tools.length > 0;
+  const toolConfig = writeToolChoice(options, hasTools);
   const generationConfig = writeConfig(options, generation, endpoint.capabilities.reasoning);
   const serviceTier = options.takeTier(TIERS);
   // More than one call at a time is what the provider does anyway; it cannot be forbidden.
-  if (options.take("parallelTools") === false) options.putBack("parallelTools");
+  if (options.take("parallelTools") === false && hasTools) options.putBack("parallelTools");
   const body: GeminiRequestBody = {
     ...(system.length > 0 && { systemInstruction: { parts: system } }),
     contents,
-    ...(request.tools.length > 0 && {
+    ...(hasTools && {
       tools: [{ functionDeclarations: writeTools(request.tools, options) }],
     }),
     ...(toolConfig !== undefined && { toolConfig: { functionCallingConfig: toolConfig } }),
@@ -55,8 +56,17 @@ const writeTools = (tools: readonly NeutralTool[], options: OptionTaker): Functi
     };
   });
 
-function writeToolChoice(choice: ToolChoice | undefined): FunctionCallingConfig | undefined {
+/**
+ * Without functions the provider refuses every mode: "Function calling config is set without function_declarations". `auto` and
+ * `none` then have no effect and are not named as dropped.
+ */
+function writeToolChoice(options: OptionTaker, hasTools: boolean): FunctionCallingConfig | undefined {
+  const choice: ToolChoice | undefined = options.take("toolChoice");
   if (choice === undefined) return undefined;
+  if (!hasTools) {
+    if (choice !== "auto" && choice !== "none") options.putBack("toolChoice");
+    return undefined;
+  }
   if (choice === "auto") return { mode: "AUTO" };
   if (choice === "none") return { mode: "NONE" };
   if (choice === "required") return { mode: "ANY" };

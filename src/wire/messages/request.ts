@@ -36,6 +36,8 @@ const NO_PROMPT: readonly string[] = [
 export interface MessagesRequest extends ClientRequest {
   /** The messages have thinking blocks, perhaps of another maker. */
   readonly hasThinking: boolean;
+  /** Calls or results have ids that Anthropic would refuse, perhaps of another maker's model. */
+  readonly hasForeignIds: boolean;
 }
 
 const RULES: BodyRules<MessagesRequestBody> = {
@@ -64,12 +66,13 @@ function read({
   ...read
 }: ReadBody<MessagesCountBody>): MessagesRequest {
   refuseThread(body);
-  const media: Media = { images: 0, hasUncounted: false, hasThinking: false };
+  const media: Media = { images: 0, hasUncounted: false, hasThinking: false, hasForeignIds: false };
   countMedia(body.system, media, read.hasOpaque);
   for (const { content } of body.messages) countMedia(content, media, read.hasOpaque);
   return {
     ...read,
     hasThinking: media.hasThinking,
+    hasForeignIds: media.hasForeignIds,
     facts: {
       model: body.model,
       stream: body.stream ?? false,
@@ -106,11 +109,15 @@ function refuseThread(body: MessagesCountBody): void {
 const hasSchema = ({ output_config: config, output_format: format }: MessagesCountBody): boolean =>
   objectOf(objectOf(config).format).type === "json_schema" || objectOf(format).type === "json_schema";
 
+/** What any upstream of this dialect takes (`accepts/bounds.ts`); an endpoint's own bound is looked at when the body is written. */
+const TAKEN_ID = /^[a-zA-Z0-9_-]{1,64}$/;
+
 interface Media {
   images: number;
   /** Documents and files: their tokens are unknown here. */
   hasUncounted: boolean;
   hasThinking: boolean;
+  hasForeignIds: boolean;
 }
 
 /** @param hasOpaque some text was taken for media: outside of images its tokens are unknown */
@@ -125,7 +132,12 @@ function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
         media.images++;
         if (isOther(objectOf(block.source))) media.hasUncounted = true;
         break;
+      case "tool_use":
+        if (!isTakenId(block.id)) media.hasForeignIds = true;
+        countOther(block, media, hasOpaque);
+        break;
       case "tool_result":
+        if (!isTakenId(block.tool_use_id)) media.hasForeignIds = true;
         countMedia(block.content, media, hasOpaque);
         break;
       case "document":
@@ -148,6 +160,8 @@ function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
 /** The source of an image block that is none. */
 const isOther = ({ media_type: label, url }: JsonObject): boolean =>
   saysNoImage(label) || isDocumentAddress(url);
+
+const isTakenId = (id: unknown): boolean => typeof id !== "string" || TAKEN_ID.test(id);
 
 /** Text, tool calls, and blocks of unknown types, whose source may be of any size. */
 function countOther(block: JsonObject, media: Media, hasOpaque: boolean): void {

@@ -3,8 +3,10 @@
  * added, every other byte is passed on unchanged. No parameter that changes behaviour is added to a request (T53).
  */
 import type { Endpoint } from "../../base/endpoint.ts";
+import { acceptedBy } from "../accepts/bounds.ts";
+import { idEdits, messagesIds } from "../accepts/spliced-ids.ts";
 import type { Billed } from "../extras/sift.ts";
-import type { Outgoing, Passage } from "../format.ts";
+import { NO_ORG_KEY, type OrgKey, type Outgoing, type Passage } from "../format.ts";
 import { append } from "../json/append.ts";
 import { type Edit, type Member, memberOf } from "../json/json.ts";
 import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
@@ -28,13 +30,16 @@ export function spliceMessagesRequest(
   request: MessagesRequest,
   endpoint: Endpoint,
   billed: Billed = "platform",
+  orgKey: OrgKey = NO_ORG_KEY,
   left: readonly string[] = [],
 ): Outgoing {
   const splice = without(left, request, spliceOf(request, endpoint, "messages", billed));
   append(splice.edits, limitEdits(request, ["max_tokens"]));
-  if (request.hasThinking) {
-    const messages = memberOf(request.members, "messages") as Member;
-    append(splice.edits, withoutForeign(request.bytes, messages));
+  const messages = memberOf(request.members, "messages") as Member;
+  if (request.hasThinking) append(splice.edits, withoutForeign(request.bytes, messages));
+  if (request.hasForeignIds) {
+    const accepted = acceptedBy("messages", endpoint);
+    append(splice.edits, idEdits(request.bytes, messages, messagesIds, accepted, orgKey));
   }
   return spliced(request, splice);
 }
@@ -69,8 +74,8 @@ function ending({ content, stop_reason: reason }: JsonObject): ReturnType<Answer
 }
 
 export const messagesSplice: Passage<MessagesRequest> = {
-  write: (request, endpoint, billed) => spliceMessagesRequest(request, endpoint, billed),
-  looksThrough: ({ hasThinking }) => hasThinking,
+  write: (request, endpoint, billed, orgKey) => spliceMessagesRequest(request, endpoint, billed, orgKey),
+  looksThrough: ({ hasThinking, hasForeignIds }) => hasThinking || hasForeignIds,
   whole: (body, _request, identity) => splicedAnswer(body, MESSAGE, identity),
   stream: (_request, identity) => new MessagesSpliceStream(identity),
 };
@@ -93,5 +98,6 @@ const OF_THE_ANSWER: readonly string[] = [
  */
 export const messagesCountSplice: Passage<MessagesRequest> = {
   ...messagesSplice,
-  write: (request, endpoint, billed) => spliceMessagesRequest(request, endpoint, billed, OF_THE_ANSWER),
+  write: (request, endpoint, billed, orgKey) =>
+    spliceMessagesRequest(request, endpoint, billed, orgKey, OF_THE_ANSWER),
 };

@@ -30,7 +30,7 @@ export function optionMembers(options: OptionTaker, written: Written) {
   const { temperature, topP, topK } = takeSampling(options, written.upstreamModel, reasoning !== undefined);
   const user = options.take("user");
   const tier = options.takeTier<"auto" | "standard_only">(TIERS);
-  const stop = stopOf(options);
+  const stop = options.take("stop") ?? [];
   return {
     ...(toolChoice !== undefined && { tool_choice: toolChoice }),
     ...(reasoning !== undefined && { thinking: reasoning.thinking }),
@@ -76,14 +76,6 @@ function choiceOf(choice: ToolChoice | undefined) {
   if (typeof choice === "object") return { type: "tool" as const, name: choice.name };
   if (choice === "required") return { type: "any" as const };
   return { type: choice === "none" ? ("none" as const) : ("auto" as const) };
-}
-
-/** The dialect refuses sequences of white space only. */
-function stopOf(options: OptionTaker): string[] {
-  const stop = options.take("stop") ?? [];
-  const taken = stop.filter((text) => text.trim() !== "");
-  if (taken.length < stop.length) options.putBack("stop");
-  return taken;
 }
 
 function formatOf(options: OptionTaker) {

@@ -127,6 +127,15 @@ export class Source {
     };
   }
 
+  /** Whether a text is white space alone, or none. No more of a long one is decoded than it takes to see. */
+  isBlank(text: string): boolean {
+    if (text.charCodeAt(0) !== LESS_THAN || !hasMark(text)) return !/\S/.test(text);
+    const [before, index] = text.split(this.#mark);
+    const { start, end } = this.#elided[Number.parseInt(index ?? "", 36)] ?? NOWHERE;
+    if (before !== "" || !beginsBlank(this.#bytes, start, end)) return false;
+    return !/\S/.test(this.whole(text));
+  }
+
   /** The same for every string in a value that will be written as JSON inside a string. */
   wholeValue(value: unknown): unknown {
     if (typeof value === "string") return this.json(value) ?? this.whole(value);
@@ -184,6 +193,28 @@ function isName(bytes: Buffer, at: number): boolean {
   while (SPACE.includes(bytes[i] as number)) i++;
   return bytes[i] === COLON;
 }
+
+/** Whether the inside of a string begins with a sign that may be white space, behind spaces and escapes of them. */
+function beginsBlank(bytes: Buffer, start: number, end: number): boolean {
+  let at = start;
+  while (at < end) {
+    if (bytes[at] === BLANK) at++;
+    else if (bytes[at] === BACKSLASH && PLAIN_ESCAPES.includes(bytes[at + 1] as number)) at += 2;
+    else break;
+  }
+  if (at === end) return true;
+  const first = bytes[at] as number;
+  if (first === BACKSLASH) return bytes[at + 1] === LOWER_U;
+  // U+00A0, U+1680, U+2000 to U+205F, U+3000 and U+FEFF in UTF-8.
+  return (first > 0xc1 && first < 0xe3) || first === 0xef || (first === 0xe3 && bytes[at + 1] === 0x80);
+}
+
+const LESS_THAN = 60;
+const BLANK = 32;
+const BACKSLASH = 92;
+const LOWER_U = 117;
+/** Of `\f`, `\n`, `\r`, `\t`. */
+const PLAIN_ESCAPES: readonly number[] = [102, 110, 114, 116];
 
 const SPACE: readonly number[] = [32, 10, 13, 9];
 const COLON = 58;

@@ -2,12 +2,15 @@
  * Translation between any two ends of a generation: the client's format and the upstream's dialect meet in the neutral
  * contract, so a pair needs no code of its own.
  */
+import type { Endpoint } from "../../base/endpoint.ts";
 import { fail, WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
+import { withMadeId, withMadeIds } from "../accepts/made-ids.ts";
 import { accepted, type Fitted } from "../accepts/request.ts";
 import { sentOf } from "../extras/sent.ts";
 import { withoutUnpriced } from "../extras/translated.ts";
 import {
+  type AnswerIdentity,
   type ClientRequest,
   type GenerationDialect,
   type GenerationFormat,
@@ -40,7 +43,7 @@ export const translated = <R extends ClientRequest>(
   write(request, endpoint, billed = "platform", orgKey = NO_ORG_KEY) {
     const source = sourceOf(format, request);
     const { written, ownTools } = quotingNoMarks(() => {
-      const told = toldOf(format, request, dialect, orgKey, source);
+      const told = toldOf(format, request, dialect, endpoint, orgKey, source);
       return { written: dialect.writeRequest(told.request, endpoint), ownTools: told.ownTools };
     });
     const priced = withoutUnpriced(written, request, endpoint, dialect.name, billed);
@@ -58,8 +61,8 @@ export const translated = <R extends ClientRequest>(
     };
   },
   whole(body, request, identity, own) {
-    const read = raisedReply(dialect.readReply(parseReply(body, dialect.carries)), own);
-    const { reply, lost } = withoutLostMedia(read, format);
+    const read = withMadeIds(dialect.readReply(parseReply(body, dialect.carries)), identity.requestId);
+    const { reply, lost } = withoutLostMedia(raisedReply(read, own), format);
     return {
       facts: lost === undefined ? factsOf(reply) : { ...factsOf(reply), lost },
       error: reply.error,
@@ -70,7 +73,7 @@ export const translated = <R extends ClientRequest>(
     return new TranslatedStream(
       dialect.streamReader(identity.maxEventBytes),
       format.streamWriter(request, identity),
-      identity.maxCaptureBytes,
+      identity,
       own,
       format,
     );
@@ -102,13 +105,14 @@ export const toldOf = <R extends ClientRequest>(
   format: GenerationFormat<R>,
   request: R,
   dialect: Pick<GenerationDialect, "name" | "takesAssistantMedia" | "toolKinds">,
+  endpoint: Endpoint,
   orgKey: OrgKey,
   source: Source,
 ): Fitted => {
   const { name, takesAssistantMedia, toolKinds } = dialect;
   const media = withFittedMedia(neutralOf(format, request, source), source, takesAssistantMedia === true);
   const neutral = lowered(media, toolKinds ?? FUNCTIONS_ONLY, source);
-  const told = accepted(neutral, name, orgKey, source);
+  const told = accepted(neutral, name, endpoint, orgKey, source);
   const ownTools = withKinds(told.ownTools, neutral.tools, told.request.tools);
   return ownTools === told.ownTools ? told : { ...told, ownTools };
 };
@@ -145,6 +149,7 @@ function factsOf(reply: NeutralReply): ReplyFacts {
 class TranslatedStream extends CapturedStream {
   protected readonly reader: StreamReader;
   readonly #writer: StreamWriter;
+  readonly #requestId: string;
   /** Undefined while every event is told as it was read. */
   #raised: RaisedStream | undefined;
   readonly #format: TakesMedia;
@@ -155,13 +160,14 @@ class TranslatedStream extends CapturedStream {
   constructor(
     reader: StreamReader,
     writer: StreamWriter,
-    maxCaptureBytes: number,
+    { maxCaptureBytes, requestId }: AnswerIdentity,
     own: OwnTools | undefined,
     format: TakesMedia,
   ) {
     super(maxCaptureBytes);
     this.reader = reader;
     this.#writer = writer;
+    this.#requestId = requestId;
     this.#raised = own && new RaisedStream(own);
     this.#format = format;
   }
@@ -182,7 +188,8 @@ class TranslatedStream extends CapturedStream {
     return this.out + this.#writer.close(usage, svc);
   }
 
-  protected override take(event: StreamEvent): void {
+  protected override take(read: StreamEvent): void {
+    const event = withMadeId(read, this.#requestId);
     if (isOfCustom(event)) this.#raised ??= new RaisedStream();
     if (this.#raised === undefined) this.#told(event);
     else this.#raised.take(event, (raised) => this.#told(raised));

@@ -30,6 +30,9 @@ export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoin
   body.prompt_cache_key = options.take("cacheKey");
   body.metadata = options.take("metadata");
   body.service_tier = options.takeTier(TIERS);
+  const choice = options.take("toolChoice");
+  const allowed = options.take("allowedTools");
+  const parallel = options.take("parallelTools");
   if (request.tools.length > 0) {
     const { tools } = request;
     const isCustom = (name: string) => tools.some((tool) => tool.name === name && tool.kind === "custom");
@@ -38,9 +41,10 @@ export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoin
       name,
     });
     body.tools = tools.map((tool, index) => toolOf(strictTool(tool, index, OPENAI_RULES, options)));
-    body.tool_choice = choiceOf(options.take("toolChoice"), options.take("allowedTools"), named);
-    body.parallel_tool_calls = options.take("parallelTools");
-  }
+    body.tool_choice = choiceOf(choice, allowed, named);
+    body.parallel_tool_calls = parallel;
+    // Without tools none of the three has an effect, unless a call is required.
+  } else if (choice !== undefined && choice !== "auto" && choice !== "none") options.putBack("toolChoice");
   body.text = textOf(options);
   body.reasoning = reasons ? reasoningOf(options.take("reasoning")) : undefined;
   const logprobs = options.take("logprobs");

@@ -26,7 +26,7 @@ describe("a whole answer", () => {
         { type: "reasoning", text: "r" },
         { type: "text", text: "t" },
         { type: "refusal", text: "no" },
-        { type: "tool_call", id: "call_r_0_0", name: "f", arguments: '{"a":1}' },
+        { type: "tool_call", id: "", name: "f", arguments: '{"a":1}' },
         { type: "tool_call", id: "i", name: "g", arguments: "{}" },
       ],
       stop: { reason: "tool_calls" },

@@ -64,7 +64,6 @@ describe("options", () => {
       logitBias: said({ "1": 1 }, "/logit_bias"),
       logprobs: said({ top: 1 }, "/logprobs"),
       choices: said(2, "/n"),
-      parallelTools: said(false, "/parallel_tool_calls"),
       format: said({ type: "json" }, "/response_format"),
       reasoning: said({ effort: "high" }, "/reasoning_effort"),
       verbosity: said("low", "/verbosity"),

@@ -37,8 +37,6 @@ const SOURCES = [
   { type: "url", url: "https://aj.example/2", title: "aj", citedText: "Spain won Euro 2024." },
 ] as const;
 
-const RESPONSE_ID = "mDYeabKQEsu_xN8P8cTHsAQ";
-
 export const ANSWERS: Readonly<Record<string, NeutralReply>> = {
   text: one(usage(9, 11), "stop", { type: "text", text: 'Grüß Gott, 世界 🎉\n"ok" \\ </script>' }),
   "thinking-tools": one(
@@ -48,14 +46,14 @@ export const ANSWERS: Readonly<Record<string, NeutralReply>> = {
     { type: "text", text: "Checking both." },
     {
       type: "tool_call",
-      id: `call_${RESPONSE_ID}_0_0`,
+      id: "",
       name: "get_weather",
       arguments: '{"city": "Köln", "days": 2}',
       seal: { by: "google", data: "EvwBCvkBAXLI2nyW+/a==" },
     },
     {
       type: "tool_call",
-      id: `call_${RESPONSE_ID}_0_1`,
+      id: "",
       name: "get_weather",
       arguments: '{"city": "Bonn", "days": 2}',
     },

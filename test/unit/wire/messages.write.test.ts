@@ -117,7 +117,6 @@ describe("writing for an endpoint", () => {
     ["both samplers", { temperature: said(0.5), topP: said(0.9, "/p") }, { temperature: 0.5 }, ["/p"]],
     ["a usual top_p", { temperature: said(0.5), topP: said(1, "/p") }, { temperature: 0.5 }, []],
     ["top_p and top_k", { topP: said(0.9), topK: said(5) }, { top_p: 0.9, top_k: 5 }, []],
-    ["white space stops", { stop: said(["\n", "END"]) }, { stop_sequences: ["END"] }, ["/x"]],
     ["any JSON", { format: said({ type: "json" }) }, {}, ["/x"]],
     ["text", { format: said({ type: "text" }) }, {}, []],
     ["seed, penalties, n", { seed: said(1, "/s"), choices: said(2, "/n") }, {}, ["/s", "/n"]],

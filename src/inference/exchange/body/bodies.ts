@@ -123,7 +123,7 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool, { orgSecret }
     },
     write(format, { passage, dialect, isSplice }, request, endpoint, { orgId, billed }) {
       const orgKey = orgSecret(orgId);
-      const isSought = request.extras.asks.length > 0 || passage.looksThrough?.(request) === true;
+      const isSought = request.extras.asks.length > 0 || passage.looksThrough?.(request, endpoint) === true;
       if ((isSplice && !isSought) || !belongsInThread(request.bytes))
         return passage.write(request, endpoint, billed, orgKey);
       const task: WriteTask = { format: format.key, dialect, request, endpoint, billed, orgKey };

@@ -19,7 +19,7 @@ const NAMES: readonly (readonly [what: string, name: string])[] = [
 ];
 
 const boundOf = (dialect: UpDialect) => {
-  const bound = acceptedBy(dialect).toolName;
+  const bound = acceptedBy(dialect, upstreamOf(dialect)).toolName;
   if (bound === undefined) throw new Error(`no bound of ${dialect}`);
   return bound;
 };

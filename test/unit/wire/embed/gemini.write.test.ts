@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { GeminiRequestBody } from "../../../../src/wire/gemini/body.ts";
 import { geminiDialect } from "../../../../src/wire/gemini/dialect.ts";
+import { JsonText } from "../../../../src/wire/json/json-text.ts";
 import type {
   NeutralMessage,
   NeutralOptions,
@@ -297,7 +298,6 @@ describe("options", () => {
       user: said("u", "/user"),
       cacheKey: said("k", "/prompt_cache_key"),
       metadata: said({ a: "b" }, "/metadata"),
-      parallelTools: said(false, "/parallel_tool_calls"),
       serviceTier: said("scale", "/service_tier"),
     };
     expect(written(requestOf([hello], options)).dropped.toSorted()).toEqual(
@@ -335,7 +335,8 @@ describe("options", () => {
     ["none", "NONE"],
     ["required", "ANY"],
   ] as const)("the tool choice %s is %s", (choice, mode) => {
-    const { body } = written(requestOf([hello], { toolChoice: said(choice) }));
+    const tools = [{ name: "f", parameters: new JsonText("{}") }];
+    const { body } = written(requestOf([hello], { toolChoice: said(choice) }, { tools }));
     expect(body.toolConfig).toEqual({ functionCallingConfig: { mode } });
   });
 

@@ -1,0 +1,95 @@
+/**
+ * Texts of white space alone, which some upstreams refuse wherever they stand: they say nothing, and are left out. What is left
+ * must still be a conversation, so a user's turn that said nothing else stays as one.
+ */
+import type { CacheMark, NeutralMessage, Part, TextPart, ToolResultPart } from "../neutral/neutral.ts";
+import type { Source } from "../neutral/source.ts";
+
+type Drop = (at: string) => void;
+
+/** Stands for a user's turn of white space: without it the model's last words would be taken for the beginning of its answer. */
+export const NOTHING_SAID = "(empty)";
+
+/** Whether an upstream that refuses blank text would refuse the part, or a part within it. */
+export function hasBlank(part: Part, source: Source): boolean {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return source.isBlank(part.text);
+    case "document":
+      return part.source.kind === "text" && source.isBlank(part.source.text);
+    case "tool_result":
+      return part.parts.some((inner) => hasBlank(inner, source));
+    default:
+      return false;
+  }
+}
+
+/** @param drop named are a document without text, and a turn that stands for white space */
+export function withoutBlank(
+  messages: readonly NeutralMessage[],
+  source: Source,
+  drop: Drop,
+): readonly NeutralMessage[] {
+  const left = messages.map((message) => filled(message, source, drop));
+  const isSaid = left.some(({ role, parts }) => role !== "system" && parts.length > 0);
+  if (!isSaid) return left;
+  return left.map((message, index) => {
+    const wasBlank = message.parts.length === 0 && (messages[index] as NeutralMessage).parts.length > 0;
+    if (!wasBlank || message.role !== "user") return message;
+    drop(message.at);
+    return { ...message, parts: [{ type: "text", text: NOTHING_SAID }] };
+  });
+}
+
+function filled(message: NeutralMessage, source: Source, drop: Drop): NeutralMessage {
+  const { parts, at } = message;
+  if (!parts.some((part) => hasBlank(part, source))) return message;
+  return { ...message, parts: filledParts(parts, source, () => drop(at)) };
+}
+
+/** A mark for the provider's cache that stands on a blank text moves to the part before it, which ends the same prompt. */
+function filledParts<P extends Part>(parts: readonly P[], source: Source, drop: () => void): P[] {
+  const left: P[] = [];
+  for (const part of parts) {
+    if (part.type === "tool_result") left.push(filledResult(part, source, drop) as P & ToolResultPart);
+    else if (!hasBlank(part, source)) left.push(part);
+    else if (part.type === "document") drop();
+    else moveMark(part, left);
+  }
+  return left;
+}
+
+const filledResult = (result: ToolResultPart, source: Source, drop: () => void): ToolResultPart =>
+  hasBlank(result, source) ? { ...result, parts: filledParts(result.parts, source, drop) } : result;
+
+function moveMark(from: Part, left: Part[]): void {
+  const { cache } = from as Partial<TextPart>;
+  const last = left.at(-1);
+  if (cache === undefined || last === undefined || !takesMark(last)) return;
+  left[left.length - 1] = { ...last, cache: last.cache ?? cache };
+}
+
+type Marked = Extract<Part, { readonly cache?: CacheMark | undefined }>;
+
+const MARKED: readonly Part["type"][] = ["text", "image", "document", "tool_call", "tool_result"];
+
+const takesMark = (part: Part): part is Marked => MARKED.includes(part.type);
+
+/** The conversation without white space at the end of the model's own words, where it ends with them. */
+export function withoutSpaceAtEnd(
+  messages: readonly NeutralMessage[],
+  source: Source,
+  drop: Drop,
+): readonly NeutralMessage[] {
+  const index = messages.findLastIndex(({ role, parts }) => role !== "system" && parts.length > 0);
+  const last = messages[index];
+  if (last?.role !== "assistant") return messages;
+  const part = last.parts.at(-1);
+  if (part?.type !== "text") return messages;
+  const text = source.whole(part.text);
+  const trimmed = text.trimEnd();
+  if (trimmed === text) return messages;
+  drop(last.at);
+  return messages.with(index, { ...last, parts: last.parts.with(-1, { ...part, text: trimmed }) });
+}
