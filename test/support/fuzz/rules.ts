@@ -187,6 +187,9 @@ export function gathered(events: readonly StreamEvent[]): NeutralReply {
     if (event.type === "begin") {
       must(event.part === parts.length, "parts are numbered as they begin");
       parts.push({ begin: event, text: "", isOpen: true });
+    } else if (event.type === "media") {
+      must(event.part === parts.length, "parts are numbered as they come");
+      parts.push({ begin: event, text: "", isOpen: false });
     } else if (event.type === "stop") {
       must(!parts.some(({ isOpen }) => isOpen), "stopped before its parts ended");
       (choices[event.choice] as GatheredChoice).stop = event.stop;
@@ -205,15 +208,18 @@ interface GatheredChoice {
   stop: Stop | undefined;
 }
 
-type Begin = Extract<StreamEvent, { type: "begin" }>;
+type Begin = Extract<StreamEvent, { type: "begin" | "media" }>;
 
 function choiceOf({ parts: read, stop }: GatheredChoice): NeutralChoice {
   must(stop !== undefined, "a choice that never stops");
   const parts = read.map(({ begin, text }): ReplyPart => {
     must(isFragment(text), "pieces that are no JSON");
     const whole = textOf(text);
+    if (begin.type === "media") return begin.media;
     if (begin.kind !== "tool_call") return { type: begin.kind, text: whole };
-    return { type: "tool_call", id: begin.id, name: begin.name, arguments: whole === "" ? "{}" : whole };
+    const { id, name, tool: kind } = begin;
+    if (kind === "custom") return { type: "tool_call", id, name, kind, arguments: whole };
+    return { type: "tool_call", id, name, arguments: whole === "" ? "{}" : whole };
   });
   return { parts, stop };
 }
