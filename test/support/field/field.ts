@@ -2,7 +2,7 @@
 import { type Json, sseEvents } from "../conformance/ask.ts";
 import type { ChatUpstreamName, ClientName } from "../conformance/ends.ts";
 import { CLIENTS } from "../conformance/pairs.ts";
-import { type GatewayOptions, type TestGateway, testGateway } from "../gateway.ts";
+import { type GatewayOptions, type TestEndpoint, type TestGateway, testGateway } from "../gateway.ts";
 import { ScriptedUpstream } from "./upstream.ts";
 
 export interface Target {
@@ -55,8 +55,13 @@ export interface Field {
   stop(): Promise<void>;
 }
 
-/** @param options of the gateway: settings, plans … */
-export async function startField(options: Omit<GatewayOptions, "endpoints"> = {}): Promise<Field> {
+export interface FieldOptions extends Omit<GatewayOptions, "endpoints"> {
+  /** Models `test/<name>` beside those of {@link TARGETS}, each by its dialect. */
+  readonly further?: readonly (readonly [name: string, dialect: ChatUpstreamName])[];
+}
+
+/** @param options of the gateway beside the upstream: settings, plans … */
+export async function startField({ further = [], ...options }: FieldOptions = {}): Promise<Field> {
   const up = await ScriptedUpstream.start();
   const gateway = await testGateway({
     ...options,
@@ -64,13 +69,10 @@ export async function startField(options: Omit<GatewayOptions, "endpoints"> = {}
       capabilities: ["tools", "parallel_tools", "json_schema", "reasoning", "cache"],
       ...options.model,
     },
-    endpoints: Object.entries(TARGETS).map(([name, { dialect, upstreamModel }]) => ({
-      model: modelOf(name as TargetName),
-      provider: name,
-      baseUrl: `${up.url}/${name}/${dialect === "gemini" ? "v1beta" : "v1"}`,
-      dialects: [dialect],
-      entry: { upstream_model: upstreamModel },
-    })),
+    endpoints: [
+      ...Object.entries(TARGETS).map(([name, target]) => endpointOf(up.url, name, target)),
+      ...further.map(([name, dialect]) => endpointOf(up.url, name, TARGETS[dialect])),
+    ],
   });
   return {
     gateway,
@@ -90,6 +92,14 @@ export async function startField(options: Omit<GatewayOptions, "endpoints"> = {}
     },
   };
 }
+
+const endpointOf = (upstreamUrl: string, name: string, { dialect, upstreamModel }: Target): TestEndpoint => ({
+  model: `test/${name}`,
+  provider: name.replaceAll(".", "-"),
+  baseUrl: `${upstreamUrl}/${name}/${dialect === "gemini" ? "v1beta" : "v1"}`,
+  dialects: [dialect],
+  entry: { upstream_model: upstreamModel },
+});
 
 export const modelOf = (target: TargetName): string => `test/${target}`;
 

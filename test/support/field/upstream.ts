@@ -36,8 +36,7 @@ export class ScriptedUpstream {
     provider.answer = ({ path, headers, body }, response) => {
       const arrived = { url: path, headers, raw: body, json: body === "" ? undefined : JSON.parse(body) };
       this.arrived.push(arrived);
-      const script = this.#scripts.shift() ?? NO_SCRIPT;
-      void play(typeof script === "function" ? script(arrived) : script, response);
+      void play(scriptedOf(this.#scripts.shift(), arrived), response);
     };
   }
 
@@ -67,8 +66,15 @@ export class ScriptedUpstream {
   }
 }
 
-/** More was asked than the test expects. */
-const NO_SCRIPT: Scripted = { status: 400, body: '{"error":{"message":"the test has no answer for this"}}' };
+/** What a test has no answer for is refused in words that tell why. */
+function scriptedOf(script: Script | undefined, arrived: Arrived): Scripted {
+  try {
+    if (script === undefined) throw new Error("the test has no answer for this request");
+    return typeof script === "function" ? script(arrived) : script;
+  } catch (error) {
+    return { status: 400, body: JSON.stringify({ error: { message: String(error) } }) };
+  }
+}
 
 async function play(scripted: Scripted, response: ServerResponse): Promise<void> {
   const { status = 200, headers, body = "", parts = [body], isCut } = scripted;

@@ -17,6 +17,7 @@ const OTHER_ROOMS = [
   "fuzz",
   "docs",
   "tidy",
+  "agents",
   "chat",
   "conformance",
   "deploy",

@@ -1,0 +1,109 @@
+/**
+ * Codex, OpenAI's coding agent, as its users run it without a terminal: the pinned program from npm, with settings, home and work
+ * folder of its own, asking a gateway by the responses format. https://developers.openai.com/codex/noninteractive
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const MANIFEST = join(import.meta.dirname, "codex");
+const { dependencies } = JSON.parse(readFileSync(join(MANIFEST, "package.json"), "utf8"));
+/** What runs of tests keep beside the packages. Another version has another folder. */
+const INSTALLED = join(
+  import.meta.dirname,
+  `../../../node_modules/.cache/weir-tests/codex-${dependencies["@openai/codex"]}`,
+);
+const PROGRAM = join(INSTALLED, "node_modules/.bin/codex");
+/** 110 MB come over the network. */
+const INSTALL_MS = 300_000;
+
+/**
+ * Has the program ready, installing it if need be: once a machine, by one process at a time. Takes minutes at worst.
+ * @returns why it cannot be had; undefined where it can
+ */
+export function missingCodex(): string | undefined {
+  const runs = () => existsSync(PROGRAM) && spawnSync(PROGRAM, ["--version"]).status === 0;
+  if (runs()) return undefined;
+  mkdirSync(INSTALLED, { recursive: true });
+  for (const file of ["package.json", "package-lock.json"]) {
+    copyFileSync(join(MANIFEST, file), join(INSTALLED, file));
+  }
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  spawnSync("flock", [join(INSTALLED, "lock"), "npm", "install", ...flags], {
+    cwd: INSTALLED,
+    stdio: "ignore",
+    timeout: INSTALL_MS,
+    env: { ...process.env, NODE_OPTIONS: "" },
+  });
+  return runs() ? undefined : `npm does not install ${JSON.stringify(dependencies)}`;
+}
+
+export interface Codex {
+  /** Where its commands run and its patches apply. */
+  readonly work: string;
+  /** Asks in a new conversation. @returns what it printed; rejects where it failed */
+  exec(prompt: string): Promise<string>;
+  /** Asks in the last conversation. */
+  resume(prompt: string): Promise<string>;
+  /** Ends it, where a test has not waited for that, and removes its folders. */
+  remove(): void;
+}
+
+/** @param model Codex chooses its tools by it: by what stands behind the last `/`, and by the longest name that it knows of that */
+export function codexAt(gatewayUrl: string, key: string, model: string): Codex {
+  const root = mkdtempSync(join(tmpdir(), "weir-codex-"));
+  const [home, work] = [join(root, "home"), join(root, "work")];
+  for (const folder of [home, work]) mkdirSync(folder);
+  writeFileSync(join(home, "config.toml"), settings(gatewayUrl, model));
+  let child: ChildProcess | undefined;
+  const run = async (...args: string[]): Promise<string> => {
+    // Its processes see nothing of this one but where programs are.
+    const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: home, WEIR_KEY: key };
+    const started = spawn(PROGRAM, ["exec", ...args], { cwd: work, env, stdio: ["ignore", "pipe", "pipe"] });
+    child = started;
+    let printed = "";
+    for (const stream of [started.stdout, started.stderr]) stream.on("data", (chunk) => (printed += chunk));
+    const [code] = await once(started, "close");
+    if (code !== 0) throw new Error(`Codex ended with ${code}: ${printed}`);
+    return printed;
+  };
+  return {
+    work,
+    exec: (prompt) => run("--skip-git-repo-check", prompt),
+    resume: (prompt) => run("resume", "--last", "--skip-git-repo-check", prompt),
+    remove() {
+      child?.kill("SIGKILL");
+      rmSync(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    },
+  };
+}
+
+/** Nothing but the gateway is asked: no updates, no metrics, no second try. */
+const settings = (gatewayUrl: string, model: string): string => `
+model = "${model}"
+model_provider = "weir"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[model_providers.weir]
+name = "Weir"
+base_url = "${gatewayUrl}/v1"
+env_key = "WEIR_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+
+[analytics]
+enabled = false
+`;
