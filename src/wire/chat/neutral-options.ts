@@ -144,7 +144,7 @@ function outputFormat(reading: Reading, body: JsonObject): FieldValue<OutputForm
       const value: OutputFormat = {
         type: "json_schema",
         ...(name !== undefined && { name: source.whole(name) }),
-        ...(description !== undefined && { description }),
+        ...(description !== undefined && { description: source.whole(description) }),
         schema: schemaAt(source, given.schema, `${place}/schema`) ?? ANY_OBJECT,
         ...(typeof given.strict === "boolean" && { strict: given.strict }),
       };

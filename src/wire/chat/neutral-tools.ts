@@ -80,7 +80,7 @@ function readCustom(reading: Reading, custom: JsonObject, at: string): NeutralTo
 function grammarOf({ source }: Reading, value: unknown, at: string): Grammar {
   const { syntax, definition } = objectAt(value, at);
   return {
-    syntax: stringAt(syntax, `${at}/syntax`),
+    syntax: source.whole(stringAt(syntax, `${at}/syntax`)),
     definition: source.whole(stringAt(definition, `${at}/definition`)),
   };
 }

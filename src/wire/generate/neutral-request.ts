@@ -147,7 +147,12 @@ const toolOf = (tool: NonNullable<GenerateBody["tools"]>[number], source: Source
 
 function formatOf(format: GenerateBody["format"], source: Source): OutputFormat | undefined {
   if (format?.type !== "json_schema") return format;
-  return { ...format, schema: source.json(format.schema) ?? ANY_OBJECT } as OutputFormat;
+  const { description, schema } = format;
+  return {
+    ...format,
+    ...(description !== undefined && { description: source.whole(description) }),
+    schema: source.json(schema) ?? ANY_OBJECT,
+  } as OutputFormat;
 }
 
 function optionsOf(body: GenerateBody, source: Source): NeutralOptions {

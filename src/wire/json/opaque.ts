@@ -2,6 +2,7 @@
  * Finds the values at some paths of a JSON text by position, without building them: those that are only carried
  * ({@link JsonText}). Works on text of one character a byte as well as on decoded text.
  */
+import { fail } from "../../base/errors.ts";
 import type { Member } from "./json.ts";
 import { closingQuote } from "./json-string.ts";
 import type { Span } from "./spans.ts";
@@ -108,10 +109,15 @@ function walkList(text: string, open: number, each: OpaquePaths, spans: Span[]):
   return at + 1;
 }
 
-/** A name may be written with escapes. */
+/** A name may be written with escapes. @throws WeirError `invalid_json`: long names were not looked into before */
 export function nameOf(text: string, open: number, quote: number): string {
   const name = text.slice(open + 1, quote);
-  return name.includes("\\") ? (JSON.parse(`"${name}"`) as string) : name;
+  if (!name.includes("\\")) return name;
+  try {
+    return JSON.parse(`"${name}"`) as string;
+  } catch {
+    throw fail("invalid_json", "The body is not valid JSON (in a name).");
+  }
 }
 
 export function valueEnd(text: string, at: number): number {

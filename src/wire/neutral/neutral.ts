@@ -190,6 +190,7 @@ export type OutputFormat =
   | {
       readonly type: "json_schema";
       readonly name?: string;
+      /** Without marks: where a dialect has no place for it, it goes into the text of the schema. */
       readonly description?: string;
       readonly schema: JsonText;
       readonly strict?: boolean;

@@ -131,7 +131,7 @@ function formatOf(format: JsonObject, source: Source, at: string): OutputFormat 
     type: "json_schema",
     schema: carried,
     ...(typeof name === "string" && { name }),
-    ...(typeof description === "string" && { description }),
+    ...(typeof description === "string" && { description: source.whole(description) }),
     ...(typeof strict === "boolean" && { strict }),
   };
 }

@@ -117,7 +117,7 @@ export class ToolReader {
   /** Whole, since it goes into the text of a schema. */
   #grammarOf({ type, syntax, definition }: JsonObject): Grammar | undefined {
     if (type !== "grammar" || typeof syntax !== "string" || typeof definition !== "string") return undefined;
-    return { syntax, definition: this.#source.whole(definition) };
+    return { syntax: this.#source.whole(syntax), definition: this.#source.whole(definition) };
   }
 
   #search({ description, parameters }: JsonObject): void {

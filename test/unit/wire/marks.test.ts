@@ -9,13 +9,15 @@ import type { ClientFormat } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { skim } from "../../../src/wire/json/json.ts";
 import { Source } from "../../../src/wire/neutral/source.ts";
-import { translated } from "../../../src/wire/relay/translate.ts";
+import { sourceOf, translated } from "../../../src/wire/relay/translate.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 
 const LONG = "long text ".repeat(500);
 const UPSTREAM = endpoint("e", { upstreamModel: "up-1" });
 const PNG = "data:image/png;base64,QUJD";
 const SCHEMA = { type: "object", properties: { a: { type: "string", description: "d" } } };
+const GRAMMAR = { syntax: "lark", definition: "start: X" };
+const CUSTOM = { type: "custom", custom: { name: "p", format: { type: "grammar", grammar: GRAMMAR } } };
 
 const BODIES: readonly (readonly [ClientFormat, Record<string, unknown>])[] = [
   [
@@ -23,8 +25,8 @@ const BODIES: readonly (readonly [ClientFormat, Record<string, unknown>])[] = [
     {
       model: "v/m",
       metadata: { a: "b" },
-      response_format: { type: "json_schema", json_schema: { name: "r", schema: SCHEMA } },
-      tools: [{ type: "function", function: { name: "f", parameters: SCHEMA } }],
+      response_format: { type: "json_schema", json_schema: { name: "r", description: "d", schema: SCHEMA } },
+      tools: [{ type: "function", function: { name: "f", description: "d", parameters: SCHEMA } }, CUSTOM],
       messages: [
         {
           role: "user",
@@ -50,7 +52,7 @@ const BODIES: readonly (readonly [ClientFormat, Record<string, unknown>])[] = [
       max_tokens: 9,
       tool_choice: { type: "tool", name: "f" },
       system: [{ type: "text", text: "t" }],
-      tools: [{ name: "f", input_schema: SCHEMA }],
+      tools: [{ name: "f", description: "d", input_schema: SCHEMA }],
       messages: [
         { role: "user", content: [{ type: "document", title: "T", source: { type: "text", data: "d" } }] },
         {
@@ -69,13 +71,26 @@ const BODIES: readonly (readonly [ClientFormat, Record<string, unknown>])[] = [
     {
       model: "v/m",
       instructions: "i",
-      text: { format: { type: "json_schema", name: "r", schema: SCHEMA } },
+      text: { format: { type: "json_schema", name: "r", description: "d", schema: SCHEMA } },
+      tools: [
+        { type: "function", name: "f", description: "d", parameters: SCHEMA },
+        { type: "custom", name: "p", format: { type: "grammar", ...GRAMMAR } },
+      ],
       input: [
         { type: "message", role: "user", content: [{ type: "input_text", text: "t" }] },
         { type: "reasoning", summary: [], encrypted_content: "weir.anthropic.abc" },
         { type: "function_call", call_id: "c", name: "f", arguments: '{"a":"b"}' },
         { type: "function_call_output", call_id: "c", output: "t" },
       ],
+    },
+  ],
+  [
+    FORMATS.generate,
+    {
+      model: "v/m",
+      format: { type: "json_schema", name: "r", description: "d", schema: SCHEMA },
+      tools: [{ name: "f", description: "d", parameters: SCHEMA }],
+      messages: [{ role: "user", content: "t" }],
     },
   ],
 ];
@@ -133,7 +148,7 @@ describe("marks of long strings", () => {
           ways++;
           expect(
             seen(() => translated(generation, dialect).write(format.read(bytes), UPSTREAM)),
-          ).not.toContain("<weir:");
+          ).not.toContain("<weir");
         }
       }
       expect(ways).toBeGreaterThan(100);
@@ -156,14 +171,16 @@ describe("marks of long strings", () => {
 
 test("T12: a long string or name that is no JSON is the client's fault wherever it is looked into", () => {
   const bad = `\\x${"y".repeat(5000)}`;
+  const { generation: chat } = FORMATS.chat;
   const refusals = [
     `{"tools":[{"type":"function","function":{"name":"${bad}"}}]`,
     `{"metadata":{"${bad}":"b"}`,
+    `{"tools":[{"${bad}":1,"type":"function","function":{"name":"f","parameters":{}}}]`,
   ].map((head) => {
     const request = FORMATS.chat.read(
       Buffer.from(`${head},"model":"v/m","messages":[{"role":"user","content":"x"}]}`),
     );
-    return () => FORMATS.chat.generation?.neutral(request, new Source(request.bytes, request.elided));
+    return () => chat?.neutral(request, sourceOf(chat, request));
   });
   const body = Buffer.from(`{"model":"v/m","input":"x","previous_response_id":"${bad}"}`);
   for (const refused of [...refusals, () => FORMATS.responses.read(body)]) {

@@ -1,0 +1,93 @@
+/** Answers of upstreams in which JSON is only carried: read as JSON is, and no upstream's string is taken for carried text. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { opaquePaths } from "../../../../src/wire/json/opaque.ts";
+import { carriedIn, parseCarrying } from "../../../../src/wire/neutral/carried.ts";
+import { rounds } from "../../../support/effort.ts";
+import { labelled } from "../json/documents.ts";
+
+const PATHS = opaquePaths([["content", "*", "input"]]);
+
+interface Answer {
+  readonly content: readonly { readonly input: unknown }[];
+}
+
+const inputOf = (text: string) => (parseCarrying(text, PATHS) as Answer).content[0]?.input;
+
+test("objects and lists at the paths keep their text, and all else is a value", () => {
+  expect(carriedIn(inputOf('{"content":[{"input": { "a":1.0,"a":2 } }]}'))).toBe('{ "a":1.0,"a":2 }');
+  expect(carriedIn(inputOf('{"content":[{"input":[1E2]}]}'))).toBe("[1E2]");
+  for (const value of ["{}", "", null, 1.5, true]) {
+    const input = inputOf(JSON.stringify({ content: [{ input: value }, { input: {} }] }));
+    expect([input, carriedIn(input)]).toEqual([value, undefined]);
+  }
+  expect(parseCarrying('{"input":{"a":1}}', PATHS)).toEqual({ input: { a: 1 } });
+});
+
+test("a string of an upstream's is a string, whatever it looks like", () => {
+  const seen = inputOf('{"content":[{"input":{}}]}') as string;
+  const sign = seen.slice(0, seen.indexOf("{"));
+  // A sign is of so many random bits that trying is in vain, and of this process alone.
+  expect(sign).toMatch(/^<weir-carried:[0-9a-f]{24}>$/);
+  const guess = sign.replace(/[0-9a-f]{24}/, "0".repeat(24));
+  for (const text of [guess, `${guess}{}`, `<weir-carried:>{}`, `x${sign}{}`, sign.slice(0, -1)]) {
+    const answer = JSON.stringify({ content: [{ input: text }, { input: { a: text } }] });
+    const { content } = parseCarrying(answer, PATHS) as Answer;
+    expect(content[0]?.input).toBe(text);
+    expect(carriedIn(content[0]?.input)).toBeUndefined();
+    expect(carriedIn(content[1]?.input)).toBe(JSON.stringify({ a: text }));
+  }
+});
+
+describe("T12: what is no JSON is refused, also within what is carried", () => {
+  test.each([
+    '{"content":[{"input":{"a":tru}}]}',
+    '{"content":[{"input":{"a":1]}}]}',
+    '{"content":[{"input":{a:1}}]}',
+    '{"content":[{"input":[1,]}]}',
+    '{"content":[{"input":{"a":"\\x"}}]}',
+    '{"content":[{"input":{"a":"\n"}}]}',
+    '{"content":[{"input":{"a":"}]}',
+    '{"content":[{"input" {"a":1}}]}',
+    '{"content":[{"input",{"a":1}}]}',
+    '{"content":[{"input":{}{}}]}',
+    '{"content":[{"input":{}},]}',
+    '{"content":[{"input":{}}]}}',
+    `{"content":[{"input":${"[".repeat(100_000)}`,
+  ])("%.60s", (text) => {
+    expect(() => parseCarrying(text, PATHS)).toThrow();
+  });
+
+  test("damaged text is refused exactly where JSON refuses it, and else is the same value", () => {
+    const pieces = fc.constantFrom("{", "}", "[", "]", ":", ",", '"', "\\", " ", "1", '"input":', "\u0000");
+    const damage = fc.record({ at: fc.nat(1000), cut: fc.nat(3), piece: pieces });
+    fc.assert(
+      fc.property(labelled("a"), labelled("b"), fc.array(damage, { maxLength: 2 }), (a, b, damages) => {
+        let text = `{"content": [{"input":${a},"x":1}, {"input" :${b}}]}`;
+        for (const { at, cut, piece } of damages) {
+          const from = at % text.length;
+          text = text.slice(0, from) + piece + text.slice(from + cut);
+        }
+        expect(outcome(() => restored(parseCarrying(text, PATHS)))).toEqual(outcome(() => JSON.parse(text)));
+      }),
+      { numRuns: rounds(2000) },
+    );
+  });
+});
+
+function outcome(act: () => unknown): unknown {
+  try {
+    return { value: act() };
+  } catch {
+    return "refused";
+  }
+}
+
+/** The value with what is carried as values. */
+function restored(value: unknown): unknown {
+  const text = carriedIn(value);
+  if (text !== undefined) return JSON.parse(text);
+  if (Array.isArray(value)) return value.map(restored);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, restored(member)]));
+}
