@@ -2,7 +2,12 @@
  * One request over one connection, and the start of its answer. It ends once, whatever the receiver does afterwards, and
  * leaves its connection either free for the next request or destroyed.
  */
-import { type ClientRequest, type IncomingMessage, request as openRequest } from "node:http";
+import {
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as openRequest,
+} from "node:http";
 import type { CheckedAgent, Dial, DialArgs } from "./agent.ts";
 import { failureOf, type OutboundError } from "./failure.ts";
 
@@ -13,12 +18,28 @@ export interface AttemptRequest {
   readonly headers: readonly string[];
   /** A string is written together with the head. */
   readonly body: Uint8Array | string;
+  /** Who takes the answer's body as it comes; undefined: the answer has the first 64 KB of it. */
+  readonly sinkOf?: SinkOf | undefined;
 }
+
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Takes a body as it comes over the line. */
+export interface BodySink {
+  /** @returns false: no more of it is wanted, and the connection is closed */
+  take(chunk: Buffer): boolean;
+}
+
+/** Who takes the body of an answer with this head. Undefined: its body is not wanted. */
+export type SinkOf = (head: AnswerHead) => BodySink | undefined;
 
 export interface Answer {
   readonly status: number;
   readonly headers: AnswerHeaders;
-  /** As it came over the line: no content coding is undone. */
+  /** As it came over the line: no content coding is undone. Empty where a sink took it. */
   readonly body: Buffer;
   /** Whether there was more of it. */
   readonly isCut: boolean;
@@ -51,7 +72,7 @@ const MAX_FIELD_LENGTH = 256;
 export async function attempt(
   agent: CheckedAgent,
   dial: Dial,
-  { method, path, headers, body }: AttemptRequest,
+  { method, path, headers, body, sinkOf }: AttemptRequest,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const args: DialArgs = {
@@ -68,7 +89,7 @@ export async function attempt(
   const request = openRequest(args);
   const onAbort = () => request.destroy(signal.reason);
   try {
-    const outcome = outcomeOf(request, dial);
+    const outcome = outcomeOf(request, dial, sinkOf);
     signal.addEventListener("abort", onAbort);
     request.end(body);
     return await outcome;
@@ -77,7 +98,7 @@ export async function attempt(
   }
 }
 
-function outcomeOf(request: ClientRequest, dial: Dial): Promise<Outcome> {
+function outcomeOf(request: ClientRequest, dial: Dial, sinkOf: SinkOf | undefined): Promise<Outcome> {
   return new Promise((resolve) => {
     let bytesBefore = 0;
     let isOver = false;
@@ -96,13 +117,15 @@ function outcomeOf(request: ClientRequest, dial: Dial): Promise<Outcome> {
     // Behind all others: an answer that Node drops without a word, such as an upgrade that nobody asked for.
     request.once("close", () => onFailure(undefined));
     request.once("response", (response) => {
-      readAnswer(response, onFailure, (answer) => {
+      const onAnswer = (answer: Answer) => {
         if (isOver) return;
         isOver = true;
         resolve({ answer });
         // Nobody waits for the rest of either of them.
         if (answer.isCut || !request.writableFinished) request.destroy();
-      });
+      };
+      if (sinkOf === undefined) readAnswer(response, onFailure, onAnswer);
+      else passAnswer(response, sinkOf, onFailure, onAnswer);
     });
   });
 }
@@ -127,6 +150,34 @@ function readAnswer(
   });
   response.once("end", () => end(false));
 }
+
+/** Passes the body on as it comes. */
+function passAnswer(
+  response: IncomingMessage,
+  sinkOf: SinkOf,
+  onFailure: (error: unknown) => void,
+  onAnswer: (answer: Answer) => void,
+): void {
+  const { statusCode: status = 0, headers } = response;
+  let isOver = false;
+  const end = (isCut: boolean) => {
+    if (isOver) return;
+    isOver = true;
+    onAnswer({ status, headers: headersOf(response), body: NO_BODY, isCut });
+  };
+  response.on("error", onFailure);
+  const sink = sinkOf({ status, headers });
+  if (sink === undefined) {
+    end(true);
+    return;
+  }
+  response.on("data", (chunk: Buffer) => {
+    if (!isOver && !sink.take(chunk)) end(true);
+  });
+  response.once("end", () => end(false));
+}
+
+const NO_BODY = Buffer.alloc(0);
 
 function headersOf({ headers }: IncomingMessage): AnswerHeaders {
   const { "retry-after": retryAfter, "content-type": contentType } = headers;

@@ -3,12 +3,13 @@ import { codeOf } from "../base/file-errors.ts";
 
 /**
  * `refused_address`: the gateway does not call it. `busy`, `closed`: the gateway's own state, which says nothing of the
- * receiver. The others are what happened on the way, in this order: name, TCP, TLS, answer.
+ * receiver. `cancelled`: its caller ended it. The others are what happened on the way, in this order: name, TCP, TLS, answer.
  */
 export type OutboundFailure =
   | "refused_address"
   | "busy"
   | "closed"
+  | "cancelled"
   | "dns"
   | "connect"
   | "tls"
@@ -23,6 +24,7 @@ const SENTENCES: Readonly<Record<OutboundFailure, string>> = {
   refused_address: "Calls to the address of this host are not allowed",
   busy: "The gateway has too many calls under way",
   closed: "The gateway is stopping",
+  cancelled: "The call is not needed any more",
   dns: "The name of the host could not be looked up",
   connect: "No connection could be made",
   tls: "No secure connection could be made",
@@ -63,10 +65,17 @@ export class OutboundError extends Error {
   }
 }
 
+const NOT_OF_RECEIVER: ReadonlySet<OutboundFailure> = new Set([
+  "busy",
+  "closed",
+  "cancelled",
+  "refused_address",
+]);
+
 /** The same failure, of a call to an address that is not public. */
 export function unshown(failure: OutboundError): OutboundError {
   const { kind, message } = failure;
-  if (kind === "busy" || kind === "closed" || kind === "refused_address") return failure;
+  if (NOT_OF_RECEIVER.has(kind)) return failure;
   return new OutboundError(kind, { message, cause: failure, isShown: false });
 }
 

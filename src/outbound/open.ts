@@ -10,6 +10,8 @@ export interface AllowedRanges {
   readonly forAll: readonly Cidr[];
   /** For the org of whoever installed the gateway. */
   readonly forFirst: readonly Cidr[];
+  /** For what is fetched from tenants' URLs and shown to models: the others are for what is sent. */
+  readonly forDownloads: readonly Cidr[];
 }
 
 /** Where this process listens, told to the others of its installation. */
@@ -50,6 +52,8 @@ export interface OutboundRoom {
   readonly outbound: Outbound;
   /** What an org's URLs may reach. */
   readonly rulesOf: RulesOf;
+  /** What may be fetched from an address in a call's body. */
+  readonly downloadRules: OutboundRules;
   /** The ports of this process have changed. */
   portsChanged(): void;
   /** The gateway listens. Call before jobs start. */
@@ -88,11 +92,12 @@ export function openOutboundRoom(options: OutboundPorts): OutboundRoom {
   return {
     outbound,
     rulesOf: (orgId) => (options.isFirst(orgId) ? forFirst : forAll),
+    downloadRules: { allow: ranges.forDownloads, ...common },
     portsChanged: () => others?.changed(),
     start() {
       others?.start();
       // Where nothing but public addresses is allowed, no service has to be told from others.
-      if (ranges.forAll.length + ranges.forFirst.length > 0) services.start();
+      if (Object.values(ranges).some((list) => list.length > 0)) services.start();
     },
     async close(callersEnd) {
       others?.close();

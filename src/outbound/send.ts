@@ -5,7 +5,7 @@
 import { type Clock, systemTimers, type Timers } from "../base/clock.ts";
 import type { Address } from "./address.ts";
 import { CheckedAgent, type Dial } from "./agent.ts";
-import { type Answer, type AttemptRequest, attempt, type Outcome } from "./attempt.ts";
+import { type Answer, type AttemptRequest, attempt, type Outcome, type SinkOf } from "./attempt.ts";
 import { OutboundError, unshown } from "./failure.ts";
 import { dnsResolve, type Names, openNames, type Resolve } from "./resolve.ts";
 import { isAllowed, isOwn, type OutboundRules } from "./rules.ts";
@@ -24,6 +24,12 @@ export interface OutboundRequest {
   readonly timeoutMs?: number;
   /** Whether the receiver may get it twice: it is then sent again if a kept connection turns out to be closed. */
   readonly repeatable?: boolean;
+  /** Ends the call with `cancelled`. */
+  readonly signal?: AbortSignal;
+  /** Takes the answer's body as it comes. The answer is asked for without a content coding. */
+  readonly sinkOf?: SinkOf;
+  /** Whether `http://` may be called beyond this machine: what is sent is no secret, and what comes is not trusted. */
+  readonly mayBePlain?: boolean;
 }
 
 export interface OutboundAnswer extends Answer {
@@ -89,15 +95,24 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const live = new Set<AbortController>();
   let isClosed = false;
 
-  /** Runs what ends with `kind` after a time, or with `closed`. */
-  async function within<T>(ms: number, kind: "busy" | "timeout", run: (signal: AbortSignal) => Promise<T>) {
+  /** Runs what ends with `kind` after a time, with `closed`, or with `cancelled` by the caller's signal. */
+  async function within<T>(
+    ms: number,
+    kind: "busy" | "timeout",
+    signal: AbortSignal | undefined,
+    run: (signal: AbortSignal) => Promise<T>,
+  ) {
     const limit = new AbortController();
     const cancel = timers.after(ms, () => limit.abort(new OutboundError(kind)));
+    const onAbort = () => limit.abort(new OutboundError("cancelled"));
+    signal?.addEventListener("abort", onAbort);
     live.add(limit);
     try {
+      if (signal?.aborted === true) throw new OutboundError("cancelled");
       return await run(limit.signal);
     } finally {
       cancel();
+      signal?.removeEventListener("abort", onAbort);
       live.delete(limit);
     }
   }
@@ -106,18 +121,18 @@ export function openOutbound(options: OutboundOptions): Outbound {
     async send(request) {
       const timeoutMs = request.timeoutMs ?? TIMEOUT_MS;
       if (isClosed) throw new OutboundError("closed");
-      const { rules = ofAll } = request;
-      const target = readTarget(request.url, rules);
+      const { rules = ofAll, signal } = request;
+      const target = readTarget(request.url, rules, request.mayBePlain);
       if (typeof target === "string") throw new OutboundError("refused_address", { message: target });
       const sent = attemptRequest(target, request);
       const call: Call = { agent, names, rules, target, sent, isRepeatable: request.repeatable ?? false };
       if (!slots.take(target.origin)) {
-        await within(timeoutMs, "busy", (signal) => slots.wait(target.origin, signal));
+        await within(timeoutMs, "busy", signal, (ended) => slots.wait(target.origin, ended));
       }
       const startMs = clock.monotonic();
       try {
         if (isClosed) throw new OutboundError("closed");
-        const answer = await within(timeoutMs, "timeout", (signal) => answerTo(call, signal));
+        const answer = await within(timeoutMs, "timeout", signal, (ended) => answerTo(call, ended));
         return { ...answer, durationMs: clock.monotonic() - startMs };
       } finally {
         slots.release(target.origin);
@@ -150,7 +165,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 
 function attemptRequest(
   target: Target,
-  { method, headers = {}, body = "" }: OutboundRequest,
+  { method, headers = {}, body = "", sinkOf }: OutboundRequest,
 ): AttemptRequest {
   const bytes = Buffer.byteLength(body);
   const fields = ["host", target.host];
@@ -161,7 +176,8 @@ function attemptRequest(
   // CONNECT asks for a tunnel, and the answer to HEAD has no content though it has a length.
   if (method === "CONNECT" || method === "HEAD") throw new TypeError(`The method ${method} is not sent.`);
   if (bytes > 0 || method !== "GET") fields.push("content-length", String(bytes));
-  return { method, path: target.path, headers: fields, body };
+  if (sinkOf !== undefined) fields.push("accept-encoding", "identity");
+  return { method, path: target.path, headers: fields, body, sinkOf };
 }
 
 /** One call, and what it needs. */

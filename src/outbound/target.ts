@@ -36,15 +36,19 @@ export function parseTarget(url: string, rules: OutboundRules, param = "/url"): 
   return target.href;
 }
 
-/** @returns where a call of this URL goes, or why it is refused, in a sentence for the tenant */
-export function readTarget(text: string, rules: OutboundRules): Target | string {
+/**
+ * @param mayBePlain whether `http://` may be called beyond this machine
+ * @returns where a call of this URL goes, or why it is refused, in a sentence for the tenant
+ */
+export function readTarget(text: string, rules: OutboundRules, mayBePlain = false): Target | string {
   if (text.length > MAX_URL_LENGTH) return `The URL is longer than ${MAX_URL_LENGTH} characters.`;
   // The parser would drop some of them without a word.
   if (/[\0-\x20\x7f]/.test(text)) return "The URL contains white space or control characters.";
   const url = URL.parse(text);
   if (url === null) return "This is not a valid URL.";
   const isTls = url.protocol === "https:";
-  if (!isTls && url.protocol !== "http:") return "The URL must begin with https://.";
+  if (!isTls && url.protocol !== "http:")
+    return `The URL must begin with https://${mayBePlain ? " or http://" : ""}.`;
   if (url.username !== "" || url.password !== "")
     return "The URL must not contain a user name or a password.";
   url.hash = "";
@@ -56,7 +60,7 @@ export function readTarget(text: string, rules: OutboundRules): Target | string 
   const name = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
   const addresses = addressesIn(name, port, rules);
   if (typeof addresses === "string") return addresses;
-  if (!isTls && (addresses === undefined || !areLoopback(addresses)))
+  if (!isTls && !mayBePlain && (addresses === undefined || !areLoopback(addresses)))
     return "The URL must begin with https://.";
   const path = `${url.pathname}${url.search}`;
   return { href: url.href, origin: url.origin, isTls, host: url.host, name, port, path, addresses };
