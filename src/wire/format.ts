@@ -10,6 +10,7 @@ import type { SentExtras } from "./extras/sent.ts";
 import type { Billed } from "./extras/sift.ts";
 import type { Elided, Member } from "./json/json.ts";
 import type { OpaquePaths } from "./json/opaque.ts";
+import type { MediaKind } from "./media/types.ts";
 import type { Extras } from "./neutral/asked-extras.ts";
 import type { ReplyFacts, RequestFacts, SvcOptions, SvcReply, UpstreamError } from "./neutral/contract.ts";
 import type {
@@ -20,7 +21,7 @@ import type {
   ToolKind,
 } from "./neutral/neutral.ts";
 import type { StreamReader } from "./neutral/reader.ts";
-import type { Source } from "./neutral/source.ts";
+import type { FetchedMedia, Source } from "./neutral/source.ts";
 import { KEEP_ALIVE, sseData } from "./neutral/sse.ts";
 import type { KnownKinds } from "./tool-kinds/lowered.ts";
 
@@ -49,6 +50,8 @@ export interface ClientRequest {
   readonly extras: Extras;
   /** Output tokens that the upstream is asked for at most, instead of what the body says; absent: as the body says. */
   readonly outputLimit?: number | undefined;
+  /** What was fetched of media that the body names by address, once an address. Absent: nothing. */
+  readonly fetched?: readonly FetchedMedia[] | undefined;
 }
 
 /** The members that identify an answer, which every format writes in its own way. */
@@ -299,6 +302,8 @@ export interface GenerationDialect {
   readonly toolKinds?: KnownKinds;
   /** The model's own turns may have images and the like; else these follow in a message of the user's. */
   readonly takesAssistantMedia?: true;
+  /** Kinds of media that it takes as data and not by an address of the web. Absent: none, so an address is passed on. */
+  readonly takesOnlyData?: readonly MediaKind[];
   /** @throws WeirError 400 */
   writeRequest(request: NeutralRequest, endpoint: Endpoint): Written;
   /** Where its answers have JSON that is only carried: `carriedIn` of neutral/carried.ts has its text. */

@@ -10,6 +10,7 @@ import { type Countable, countable, countQuestion } from "./count.ts";
 import type { Billed } from "./extras/sift.ts";
 import type { ClientRequest, FormatKey, FormatName, OrgKey, Outgoing } from "./format.ts";
 import { formatOf } from "./formats.ts";
+import { type MediaAddress, mediaAddresses } from "./media-addresses.ts";
 import { passageTo } from "./passages.ts";
 
 /** Plain values only: they cross from one thread to the other. */
@@ -51,8 +52,7 @@ export const writeInThread = (task: WriteTask): ThreadResult<Outgoing> =>
     const { format, dialect, request, endpoint, billed, orgKey } = task;
     const way = passageTo(formatOf(format), { ...endpoint, dialects: [dialect] });
     if (way === undefined) throw new Error(`no passage from ${format} to ${dialect}`);
-    const whole = { ...request, bytes: viewOf(request.bytes) };
-    return crossing(way.passage.write(whole, endpoint, billed, orgKey));
+    return crossing(way.passage.write(viewed(request), endpoint, billed, orgKey));
   });
 
 /** More of them would keep the event loop while they cross, each by itself: a body of megabytes may have hundreds of thousands. */
@@ -104,6 +104,19 @@ export function fromThread<T>(result: ThreadResult<T>): T {
   const { kind, message, extras } = result.refused;
   throw fail(kind, message, extras);
 }
+
+/** A request that came from another thread. */
+function viewed(request: ClientRequest): ClientRequest {
+  for (const { base64 } of request.fetched ?? []) counted(base64);
+  return { ...request, bytes: viewOf(request.bytes) };
+}
+
+export interface AddressTask extends CountTask {
+  readonly dialect: Dialect;
+}
+
+export const addressesInThread = (task: AddressTask): ThreadResult<readonly MediaAddress[]> =>
+  caught(() => mediaAddresses(formatOf(task.format), task.dialect, viewed(task.request)));
 
 const viewOf = (bytes: Uint8Array): Buffer =>
   Buffer.from(counted(bytes).buffer, bytes.byteOffset, bytes.byteLength);

@@ -14,6 +14,7 @@ const CARRIES = opaquePaths([
 export const chatDialect: GenerationDialect = {
   name: "chat",
   carries: CARRIES,
+  takesOnlyData: ["document", "audio"],
   writeRequest: writeChatRequest,
   readReply: readChatReply,
   streamReader: (maxEventBytes) => new ChatStreamReader(maxEventBytes),

@@ -10,6 +10,7 @@ const CARRIES = opaquePaths([["output", "message", "content", "*", "toolUse", "i
 export const converseDialect: GenerationDialect = {
   name: "converse",
   carries: CARRIES,
+  takesOnlyData: ["image", "document", "audio", "video"],
   writeRequest: writeConverseRequest,
   readReply: readConverseReply,
   streamReader: (maxEventBytes) => new ConverseStreamReader(maxEventBytes),

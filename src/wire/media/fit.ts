@@ -16,12 +16,12 @@ import type { MediaPart } from "../neutral/not-carried.ts";
 import type { Source } from "../neutral/source.ts";
 import { mediaSource } from "./data-url.ts";
 import { FIRST_BYTES, type Told, toldBy } from "./first-bytes.ts";
-import { isText, isVague, kindOf, rightType, typeOfAddress } from "./types.ts";
+import { isText, isVague, kindOf, type MediaKind, rightType, typeOfAddress } from "./types.ts";
 import { refuseUnread } from "./unread.ts";
 
 type DataSource = Extract<MediaSource, { kind: "data" }>;
 
-const isMedia = (part: Part): part is MediaPart =>
+export const isMedia = (part: Part): part is MediaPart =>
   part.type === "image" || part.type === "document" || part.type === "audio" || part.type === "video";
 
 const holdsMedia = (part: Part): boolean =>
@@ -29,12 +29,14 @@ const holdsMedia = (part: Part): boolean =>
 
 /**
  * @param assistantMedia whether the dialect takes media in the model's own turns; else they follow in a message of the user's
+ * @param onlyData kinds that the dialect takes as data alone: what was fetched of their addresses is told in place of these
  * @throws WeirError 400 naming data whose type nothing tells, or media that the neutral contract has no place for
  */
 export function withFittedMedia(
   request: NeutralRequest,
   source: Source,
   assistantMedia: boolean,
+  onlyData: readonly MediaKind[] = [],
 ): NeutralRequest {
   const { messages, dropped } = request;
   if (dropped.length > 0) refuseUnread(dropped, source.value);
@@ -42,32 +44,43 @@ export function withFittedMedia(
   if (!messages.some(({ parts }) => parts.some(holdsMedia))) return request;
   const fitted = messages.map((message) =>
     message.parts.some(holdsMedia)
-      ? { ...message, parts: message.parts.map((part) => fittedPart(part, source)) }
+      ? { ...message, parts: message.parts.map((part) => fittedPart(part, source, onlyData)) }
       : message,
   );
   return { ...request, messages: assistantMedia ? fitted : withoutAssistantMedia(fitted) };
 }
 
-function fittedPart(part: Part, source: Source): Part {
-  if (isMedia(part)) return fittedMedia(part, source);
+function fittedPart(part: Part, source: Source, onlyData: readonly MediaKind[]): Part {
+  if (isMedia(part)) return fittedMedia(part, source, onlyData);
   if (part.type !== "tool_result" || !part.parts.some(isMedia)) return part;
   const parts = part.parts.map((inner) => {
     if (inner.type === "text") return inner;
-    const fitted = fittedMedia(inner, source);
+    const fitted = fittedMedia(inner, source, onlyData);
     // Results have no parts for sound and video: a document says the same.
     return fitted.type === "image" || fitted.type === "document" ? fitted : asDocument(fitted);
   });
   return { ...part, parts } satisfies ToolResultPart;
 }
 
-function fittedMedia(part: MediaPart, source: Source): MediaPart {
+function fittedMedia(part: MediaPart, source: Source, onlyData: readonly MediaKind[]): MediaPart {
   const given = part.source;
-  if (given.kind === "url") {
-    const shown = given.mediaType === undefined ? typeOfAddress(given.url) : rightType(given.mediaType);
-    const named = given.mediaType === undefined ? given : { ...given, mediaType: rightType(given.mediaType) };
-    return shown === undefined || isVague(shown) ? part : ofType(part, named, shown);
-  }
-  return given.kind === "data" ? fittedData(part, given, source) : part;
+  if (given.kind === "data") return fittedData(part, given, source);
+  if (given.kind !== "url") return part;
+  const fitted = fittedAddress(part, given, source);
+  const fetched = onlyData.includes(fitted.type) ? source.fetched(source.whole(given.url)) : undefined;
+  return fetched === undefined ? fitted : fittedData(fitted, fetched, source);
+}
+
+/** The part that fits what the address shows. */
+export function fittedAddress(
+  part: MediaPart,
+  given: Extract<MediaSource, { kind: "url" }>,
+  source: Source,
+): MediaPart {
+  const { mediaType } = given;
+  const shown = mediaType === undefined ? typeOfAddress(source.whole(given.url)) : rightType(mediaType);
+  const named = mediaType === undefined ? given : { ...given, mediaType: rightType(mediaType) };
+  return shown === undefined || isVague(shown) ? part : ofType(part, named, shown);
 }
 
 function fittedData(part: MediaPart, given: DataSource, source: Source): MediaPart {

@@ -25,11 +25,14 @@ export class Source {
   readonly #bytes: Buffer;
   readonly #elided: readonly Elided[];
   readonly #carried: readonly JsonText[];
+  readonly #fetched: readonly FetchedMedia[];
   /**
    * A source's marks are its own and no client can guess them: text of a client's that looks like one, even if it saw one
    * of an earlier request, is text. Else a few bytes could stand for the longest string over and over, unpaid for.
    */
   readonly #mark: RegExp;
+  /** How the marks of strings begin. */
+  readonly #head: string;
   /** How the marks of values begin that are carried as text. */
   readonly #carriedMark: string;
 
@@ -38,16 +41,25 @@ export class Source {
    * @param elided where the insides of long strings stand, in order; a data URL's up to its comma is not part of it.
    *   Those of names are built all the same.
    * @param carried where objects and lists stand that are only carried, in order: see {@link Source.json}
+   * @param fetched media that the body names by address: see {@link Source.fetched}
    * @throws WeirError `invalid_json` where the bytes are no JSON.
    */
-  constructor(bytes: Buffer, elided: readonly Elided[], carried: readonly Span[] = []) {
+  constructor(
+    bytes: Buffer,
+    elided: readonly Elided[],
+    carried: readonly Span[] = [],
+    fetched: readonly FetchedMedia[] = [],
+  ) {
     this.#bytes = bytes;
     this.#elided = elided;
+    this.#fetched = fetched;
     this.#carried = carried.map(({ start, end }) => new JsonText({ bytes, start, end }));
-    const isMarked = elided.length > 0 || carried.length > 0;
+    const isMarked = elided.length + carried.length + fetched.length > 0;
     const head = isMarked ? `${SIGN}:${randomBytes(8).toString("hex")}` : SIGN;
+    this.#head = head;
     this.#carriedMark = `${head}!`;
-    this.#mark = elided.length === 0 ? NO_MARK : new RegExp(`${head}:([0-9a-z]+)>`, "g");
+    const hasStrings = elided.length + fetched.length > 0;
+    this.#mark = hasStrings ? new RegExp(`${head}:([0-9a-z]+)>`, "g") : NO_MARK;
     try {
       this.value = JSON.parse(isMarked ? this.#marked(head, carried) : bytes.toString());
     } catch {
@@ -96,14 +108,37 @@ export class Source {
   whole(text: string): string {
     if (!hasMark(text)) return text;
     return text.replace(this.#mark, (_, index: string) => {
-      const { start, end } = this.#elided[Number.parseInt(index, 36)] ?? NOWHERE;
+      const { bytes, start, end } = this.#stretch(index);
       try {
-        return JSON.parse(`"${this.#bytes.toString("utf8", start, end)}"`) as string;
+        return JSON.parse(`"${bytes.toString("utf8", start, end)}"`) as string;
       } catch {
         // Long strings were not validated before.
         throw fail("invalid_json", `The body is not valid JSON (in the string at byte ${start}).`);
       }
     });
+  }
+
+  /**
+   * What was fetched of an address: its data are a mark, like those of a long string. Undefined if nothing was.
+   * @param url whole, no mark
+   */
+  fetched(
+    url: string,
+  ): { readonly kind: "data"; readonly mediaType: string; readonly data: string } | undefined {
+    const at = this.#fetched.findIndex((media) => media.url === url);
+    const media = this.#fetched[at];
+    if (media === undefined) return undefined;
+    const data = `${this.#head}:${(this.#elided.length + at).toString(36)}>`;
+    return { kind: "data", mediaType: media.mediaType, data };
+  }
+
+  /** What a mark stands for. @param index as the mark has it */
+  #stretch(index: string): Stretch {
+    const at = Number.parseInt(index, 36);
+    const base64 = this.#fetched[at - this.#elided.length]?.base64;
+    if (base64 === undefined) return { bytes: this.#bytes, ...(this.#elided[at] ?? NOWHERE) };
+    const bytes = Buffer.from(base64.buffer, base64.byteOffset, base64.length);
+    return { bytes, start: 0, end: bytes.length };
   }
 
   /**
@@ -114,15 +149,14 @@ export class Source {
   ends(text: string, count: number): StringEnds {
     this.#mark.lastIndex = 0;
     const index = hasMark(text) ? this.#mark.exec(text)?.[1] : undefined;
-    const elided = index === undefined ? undefined : this.#elided[Number.parseInt(index, 36)];
-    if (elided === undefined) {
+    if (index === undefined) {
       const json = JSON.stringify(text.length > 4 * count ? text.slice(0, count) + text.slice(-count) : text);
       return { head: json.slice(1, count + 1), tail: json.slice(1, -1).slice(-count), length: text.length };
     }
-    const { start, end } = elided;
+    const { bytes, start, end } = this.#stretch(index);
     return {
-      head: this.#bytes.toString("latin1", start, Math.min(end, start + count)),
-      tail: this.#bytes.toString("latin1", Math.max(start, end - count), end),
+      head: bytes.toString("latin1", start, Math.min(end, start + count)),
+      tail: bytes.toString("latin1", Math.max(start, end - count), end),
       length: end - start,
     };
   }
@@ -160,15 +194,28 @@ export class Source {
 
   #addPieces(json: string, pieces: Piece[]): void {
     let from = 0;
-    if (this.#elided.length > 0) {
+    if (this.#mark !== NO_MARK) {
       for (const match of json.matchAll(this.#mark)) {
-        const elided = this.#elided[Number.parseInt(match[1] as string, 36)] ?? NOWHERE;
-        pieces.push(json.slice(from, match.index), elided);
+        const { bytes, start, end } = this.#stretch(match[1] as string);
+        pieces.push(
+          json.slice(from, match.index),
+          bytes === this.#bytes ? { start, end } : { bytes, start, end },
+        );
         from = match.index + match[0].length;
       }
     }
     pieces.push(from === 0 ? json : json.slice(from));
   }
+}
+
+/** Media that the gateway fetched, for dialects that take only data. */
+export interface FetchedMedia {
+  /** As the client wrote it. */
+  readonly url: string;
+  /** As its server named it; "" where it did not. */
+  readonly mediaType: string;
+  /** ASCII, in memory that threads share. */
+  readonly base64: Uint8Array;
 }
 
 /** See {@link Source.ends}. */
@@ -178,13 +225,18 @@ export interface StringEnds {
   readonly length: number;
 }
 
-/** Text that was written, or a range of the client's body. */
-export type Piece = string | Elided;
+/** Bytes that stand for a string: their JSON without quotes. */
+interface Stretch extends Elided {
+  readonly bytes: Buffer;
+}
+
+/** Text that was written, or a range of the client's body, or of bytes that were fetched. */
+export type Piece = string | (Elided & { readonly bytes?: Uint8Array });
 
 /** The bytes of the pieces. Those of the body are not copied. */
 export const bytesOf = (body: Buffer, pieces: readonly Piece[]): Uint8Array[] =>
   pieces.map((piece) =>
-    typeof piece === "string" ? Buffer.from(piece) : body.subarray(piece.start, piece.end),
+    typeof piece === "string" ? Buffer.from(piece) : (piece.bytes ?? body).subarray(piece.start, piece.end),
   );
 
 /** Whether the string that ends before `at` is a member's name. */

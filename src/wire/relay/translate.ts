@@ -97,20 +97,22 @@ export function quotingNoMarks<T>(act: () => T): T {
 /** The body of a request for a generation: what the format only carries stays text. */
 export const sourceOf = <R extends ClientRequest>(
   { carries }: Pick<GenerationFormat<R>, "carries">,
-  { bytes, members, elided }: R,
-): Source => new Source(bytes, elided, carriedSpans(bytes, members, carries));
+  { bytes, members, elided, fetched }: R,
+): Source => new Source(bytes, elided, carriedSpans(bytes, members, carries), fetched);
+
+type Told = Pick<GenerationDialect, "name" | "takesAssistantMedia" | "takesOnlyData" | "toolKinds">;
 
 /** A request in neutral terms, as an upstream of the dialect accepts it. */
 export const toldOf = <R extends ClientRequest>(
   format: GenerationFormat<R>,
   request: R,
-  dialect: Pick<GenerationDialect, "name" | "takesAssistantMedia" | "toolKinds">,
+  { name, takesAssistantMedia, takesOnlyData, toolKinds }: Told,
   endpoint: Endpoint,
   orgKey: OrgKey,
   source: Source,
 ): Fitted => {
-  const { name, takesAssistantMedia, toolKinds } = dialect;
-  const media = withFittedMedia(neutralOf(format, request, source), source, takesAssistantMedia === true);
+  const read = neutralOf(format, request, source);
+  const media = withFittedMedia(read, source, takesAssistantMedia === true, takesOnlyData);
   const neutral = lowered(media, toolKinds ?? FUNCTIONS_ONLY, source);
   const told = accepted(neutral, name, endpoint, orgKey, source);
   const ownTools = withKinds(told.ownTools, neutral.tools, told.request.tools);
