@@ -19,6 +19,7 @@ const TAKEN = [
   "weir_held_micro_usd",
   "weir_budget_holds_open",
   "weir_slots_taken",
+  "weir_media_bytes",
 ];
 
 /** Resolves once no call runs and nothing is held or taken; fails naming what still is. */

@@ -80,6 +80,14 @@ export function webhookState(config: Config): string {
 }
 
 /** @throws ConfigError */
+export function mediaState(config: Config): string {
+  const { forDownloads } = allowedRanges(config);
+  if (!config.settings.media_fetch.enabled) return "not fetched from addresses in calls";
+  const ranges = forDownloads.length === 0 ? "" : ` and ${forDownloads.length} private ranges`;
+  return `fetched from public addresses${ranges}`;
+}
+
+/** @throws ConfigError */
 export function ratesState(config: Pick<Config, "configDir"> & Partial<Pick<Config, "fxUrl">>): string {
   const { listed, always } = ratesOf(config);
   const newest = listed.at(-1)?.day;

@@ -170,7 +170,7 @@ export async function startGateway(
 /** Model calls, over all rooms that their steps need. */
 const openCalls = (
   config: Config,
-  { ground, money, limits, people: { account }, kept, routing, bodies, upstreams, ...house }: House,
+  { ground, money, limits, people: { account }, kept, routing, bodies, upstreams, reach, ...house }: House,
   host: Pick<ModelCallPorts, "onFault" | "hasRoomFor">,
 ): ModelCalls =>
   openModelCalls(config.settings, {
@@ -188,6 +188,8 @@ const openCalls = (
     policies: routing.policies,
     bodies,
     upstreams,
+    outbound: reach.outbound,
+    downloadRules: reach.downloadRules,
     outbox: house.outbox,
     shadowRuns: house.analytics.shadowRuns,
     cell: ground.cell?.name ?? config.cell,

@@ -5,16 +5,17 @@ import { WeirError } from "../../base/errors.ts";
 import type { CatalogSnapshot } from "../../catalog/models/catalog.ts";
 import { CellAddresses } from "../../cluster/cells/membership/addresses.ts";
 import { isOnThisMachine, redisAddress } from "../../cluster/cells/redis/address.ts";
+import { MAX_FETCHES } from "../../inference/exchange/media/fetch-media.ts";
 import { type AllowedRanges, type OutboundRoom, openOutboundRoom } from "../../outbound/open.ts";
-import { readAllow } from "../../outbound/rules.ts";
+import { type Cidr, readAllow } from "../../outbound/rules.ts";
 import { type Service, serviceAt } from "../../outbound/service-addresses.ts";
 import { supplierOf } from "../settings/billing-files.ts";
 import { type Config, ConfigError, isLocalOnly } from "../settings/config.ts";
 import type { Ground } from "./ground.ts";
 import { servicesOfCatalog, servicesOfConfig } from "./named-services.ts";
 
-/** Those of deliveries, which have limits of their own, and room for other calls. */
-const MOST_CALLS = SLOTS.well.inAll + SLOTS.troubled.inAll + 64;
+/** Those of deliveries and of media, which have limits of their own, and room for other calls. */
+const MOST_CALLS = SLOTS.well.inAll + SLOTS.troubled.inAll + MAX_FETCHES + 64;
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
 /** @param isFirst the oldest org is that of whoever installed the gateway */
@@ -50,15 +51,22 @@ export function openReach(config: Config, ground: Ground, isFirst: (orgId: strin
 const isOfThisMachine = (config: Config): boolean =>
   isLocalOnly(config) && (config.redisUrl === undefined || isOnThisMachine(redisAddress(config.redisUrl)));
 
-/** @throws ConfigError where `webhooks.allow` is not valid */
+/** @throws ConfigError where `webhooks.allow` or `media_fetch.allow` is not valid */
 export function allowedRanges(config: Config): AllowedRanges {
-  const { allow } = config.settings.webhooks;
+  const { webhooks, media_fetch: media } = config.settings;
+  const forDownloads = readRanges(media.allow, "/media_fetch/allow");
+  const { allow } = webhooks;
+  if (allow !== undefined)
+    return { forAll: readRanges(allow, "/webhooks/allow"), forFirst: [], forDownloads };
+  return { forAll: [], forFirst: readAllow(isOfThisMachine(config) ? LOOPBACK : []), forDownloads };
+}
+
+function readRanges(allow: readonly string[], at: string): readonly Cidr[] {
   try {
-    if (allow !== undefined) return { forAll: readAllow(allow), forFirst: [] };
-    return { forAll: [], forFirst: readAllow(isOfThisMachine(config) ? LOOPBACK : []) };
+    return readAllow(allow);
   } catch (error) {
     if (!(error instanceof WeirError)) throw error;
-    throw new ConfigError(`weir.yaml: /webhooks/allow${error.param ?? ""}: ${error.message}`);
+    throw new ConfigError(`weir.yaml: ${at}${error.param ?? ""}: ${error.message}`);
   }
 }
 

@@ -10,7 +10,12 @@ import { paymentsField } from "../../billing/payments/settings.ts";
 import { cellsField } from "../../cluster/cells/settings.ts";
 import { keptFields } from "../../credits/kept/settings.ts";
 import { requestLimitsField } from "../../credits/limits/request-limit-settings.ts";
-import { byokField, callLimitFields, callTimeoutFields } from "../../inference/exchange/settings.ts";
+import {
+  byokField,
+  callLimitFields,
+  callTimeoutFields,
+  mediaFetchField,
+} from "../../inference/exchange/settings.ts";
 
 const positive = z.int().positive();
 
@@ -42,6 +47,7 @@ export const fileSchema = z.strictObject({
     .prefault({}),
   cells: cellsField,
   byok: byokField,
+  media_fetch: mediaFetchField,
   /** Addresses and CIDRs of proxies in front, whose `X-Forwarded-For` is believed. */
   trusted_proxies: cidrListField.default([]),
   /** E-mail addresses of operators, as the identity provider vouches for them. */

@@ -20,6 +20,7 @@ import type { ClientReply } from "../client-reply.ts";
 import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
 import { appOfHeaders } from "./app-name.ts";
 import type { Indexed } from "./live.ts";
+import type { MediaShare } from "./media/media-budget.ts";
 import type { Holds } from "./reservation/holds.ts";
 import type { ShadowRun } from "./shadow/shadow-ending.ts";
 
@@ -82,6 +83,8 @@ export class Call implements Indexed {
   keptRoom: KeptRoom | undefined;
   /** The answer may be kept by default, and there was no room for it. */
   isStoreLeftOut = false;
+  /** What was fetched for it. */
+  mediaShare: MediaShare | undefined;
   reservation: Reservation | undefined;
   /** The call's copy at a policy's shadow endpoint. */
   shadow: ShadowRun | undefined;
@@ -95,6 +98,8 @@ export class Call implements Indexed {
   upstreamTtftMs = 0;
   /** Milliseconds that it waited for credit or budgets that other calls held. */
   waitedMs = 0;
+  /** Milliseconds that fetching its media took. */
+  fetchMs = 0;
   /** Time that the gateway waited for upstreams. */
   upstreamMs = 0;
   bytesOut = 0;

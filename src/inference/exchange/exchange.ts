@@ -1,6 +1,6 @@
 /**
- * One model call from its body to its record: (continue →) admit → plan → reserve (room to keep, credit) → attempt → relay → settle → record, in
- * this order; each step takes the result of the one before. (`authenticate` comes before the body is read: `keyring`.)
+ * One model call from its body to its record: (continue →) admit → plan → (fetch media →) reserve (room to keep, credit) → attempt → relay →
+ * settle → record, in this order; each step takes the result of the one before. (`authenticate` comes before the body is read: `keyring`.)
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint } from "../../base/endpoint.ts";
@@ -18,6 +18,7 @@ import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./heade
 import { type Claim, type IdempotentAnswers, replay } from "./kept/idempotency.ts";
 import { type KeepRoomDeps, takeKeptRoom } from "./kept/keep-room.ts";
 import { Live } from "./live.ts";
+import { type FetchCounts, type FetchDeps, MediaFetches } from "./media/fetch-media.ts";
 import type { Outcome } from "./outcome.ts";
 import { type PlanDeps, planCall, reportCanaryResult } from "./plan.ts";
 import { ClientLeft, HoldQueue, type HoldQueueDeps } from "./reservation/hold-queue.ts";
@@ -34,6 +35,7 @@ export interface ExchangeDeps {
   readonly continue: ContinueDeps;
   readonly admit: AdmitDeps;
   readonly plan: PlanDeps;
+  readonly fetch: FetchDeps;
   readonly keepRoom: KeepRoomDeps;
   readonly reserve: Omit<ReserveDeps, "waits">;
   readonly holdQueue: HoldQueueDeps;
@@ -68,6 +70,7 @@ export interface ExchangeCounts {
   /** Number of members of bodies that the table of extras does not list, by name. */
   readonly unlistedMembers: Readonly<Record<string, number>>;
   readonly shadows: ShadowCounts;
+  readonly fetches: FetchCounts;
 }
 
 /** How often live calls are checked for silence and deadlines. */
@@ -81,6 +84,7 @@ export class Exchange {
   readonly #live = new Live<Attempts>();
   /** Calls that wait for the commit of their charge. */
   readonly #settling = new Live<Call>();
+  readonly #fetches: MediaFetches;
   readonly #waits: HoldQueue;
   readonly #reserveDeps: ReserveDeps;
   readonly #shadows: Shadows;
@@ -116,6 +120,7 @@ export class Exchange {
         this.#draining--;
       },
     };
+    this.#fetches = new MediaFetches(deps.fetch);
     this.#waits = new HoldQueue(deps.holdQueue);
     this.#reserveDeps = { ...deps.reserve, waits: this.#waits };
     this.#shadows = openShadows({ ...deps.shadow, isAwaited: (orgId) => this.#waits.hasLine(orgId) });
@@ -185,8 +190,10 @@ export class Exchange {
     const deps = this.#deps;
     this.#next(call, admit(deps.admit, call), (admitted) => {
       this.#next(call, planCall(deps.plan, admitted), (planned) => {
-        this.#next(call, takeKeptRoom(deps.keepRoom, planned), (roomy) => {
-          this.#next(call, reserve(this.#reserveDeps, roomy), (reserved) => this.#attempt(reserved));
+        this.#next(call, this.#fetches.fetchFor(planned), (fetched) => {
+          this.#next(call, takeKeptRoom(deps.keepRoom, fetched), (roomy) => {
+            this.#next(call, reserve(this.#reserveDeps, roomy), (reserved) => this.#attempt(reserved));
+          });
         });
       });
     });
@@ -208,6 +215,7 @@ export class Exchange {
       unpricedReports: this.#unpricedReports,
       unlistedMembers: this.#unlisted.all(),
       shadows: this.#shadows.counts(),
+      fetches: this.#fetches.counts(),
     };
   }
 
@@ -216,6 +224,7 @@ export class Exchange {
     this.#closing = true;
     const deadline = setTimeout(() => {
       this.#isShuttingDown = true;
+      this.#fetches.shutDown();
       this.#waits.shutDown();
       for (const attempts of this.#live.all()) attempts.shutDown();
     }, withinMs);
@@ -294,6 +303,7 @@ export class Exchange {
 
   #callEnded(call: Call): void {
     call.incoming.release();
+    call.mediaShare?.release();
     this.#openCalls--;
     if (this.#openCalls === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }

@@ -5,6 +5,8 @@ import type { Budgets } from "../../credits/budgets/budgets.ts";
 import type { KeptBytes } from "../../credits/kept/kept-bytes.ts";
 import type { Purse } from "../../credits/ledger/purse.ts";
 import type { Limits } from "../../credits/limits/limits.ts";
+import type { OutboundRules } from "../../outbound/rules.ts";
+import type { Outbound } from "../../outbound/send.ts";
 import type { Health } from "../../routing/health/health.ts";
 import type { Store } from "../../store/store.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
@@ -18,6 +20,7 @@ import { type Inquiry, inquire } from "./inquiry/inquire.ts";
 import type { IdempotentAnswers } from "./kept/idempotency.ts";
 import type { StoredResponses } from "./kept/stored-responses.ts";
 import { openKeyProbes } from "./key-probes/key-probes.ts";
+import type { FetchDeps } from "./media/fetch-media.ts";
 import type { PlanDeps } from "./plan.ts";
 import type { ReserveDeps } from "./reserve.ts";
 import { byokFeeOf, type CallSettings } from "./settings.ts";
@@ -38,6 +41,9 @@ export interface ModelCallPorts
   readonly budgets: Budgets;
   readonly bodies: Bodies;
   readonly upstreams: Upstreams;
+  readonly outbound: Pick<Outbound, "send">;
+  /** What may be fetched from addresses in bodies. */
+  readonly downloadRules: OutboundRules;
   readonly answers: IdempotentAnswers;
   readonly responses: StoredResponses;
   readonly kept: KeptBytes;
@@ -76,6 +82,14 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
     continue: { bodies, responses, maxBodyBytes: bounds.max_body_bytes },
     admit: { limits, defaultMaxTokens },
     plan: planning,
+    fetch: {
+      clock,
+      bodies,
+      timers: systemTimers,
+      outbound: ports.outbound,
+      rules: ports.downloadRules,
+      bounds: fetchBounds(settings),
+    },
     keepRoom: { kept, defaultMaxTokens, maxAnswerBytes: bounds.max_stored_answer_bytes },
     reserve: {
       purse,
@@ -143,5 +157,15 @@ function attemptBounds({ limits, timeouts }: CallSettings): Pick<AttemptDeps, "b
       drainMs: timeouts.drain_ms,
       keepAliveMs: timeouts.keep_alive_ms,
     },
+  };
+}
+
+function fetchBounds({ media_fetch: media }: CallSettings): FetchDeps["bounds"] {
+  if (!media.enabled) return undefined;
+  return {
+    maxBytes: media.max_bytes,
+    maxCallBytes: media.max_call_bytes,
+    maxUnderWayBytes: media.max_under_way_bytes,
+    timeoutMs: media.timeout_ms,
   };
 }

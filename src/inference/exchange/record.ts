@@ -62,7 +62,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     ttftMs: firstByteMs(call, ending, nowMs),
     upstreamTtftMs: call.upstreamTtftMs,
     durationMs: Math.round(durationMs),
-    gwOverheadMs: Math.max(0, Math.round((durationMs - call.upstreamMs - call.waitedMs) * 100) / 100),
+    gwOverheadMs: overheadOf(call, durationMs),
     bytesIn: incoming.body.length,
     bytesOut: call.bytesOut,
     stream: facts?.stream ?? false,
@@ -114,6 +114,10 @@ function firstByteMs({ firstSentMs, incoming, request }: Call, { status }: Endin
 export const keepsText = (call: Call, zdr: boolean): boolean => !zdr && call.key.dataPolicy.logging === "on";
 
 /** An upstream's message may quote the prompt. */
+/** Milliseconds without those that it waited for upstreams, credit and media. */
+const overheadOf = ({ upstreamMs, waitedMs, fetchMs }: Call, durationMs: number): number =>
+  Math.max(0, Math.round((durationMs - upstreamMs - waitedMs - fetchMs) * 100) / 100);
+
 const withoutText = (attempt: AttemptRecord): AttemptRecord => ({ ...attempt, upstreamMessage: "" });
 
 /** The payload's state. A body above the size limit is not stored at all: half a JSON body is of no use. */

@@ -42,6 +42,27 @@ export const callTimeoutFields = {
   commit_ms: positive.default(30_000),
 };
 
+/** Pictures and documents by address, for dialects that take only data. */
+export const mediaFetchField = z
+  .strictObject({
+    /** False: such a request is refused. */
+    enabled: z.boolean().default(false),
+    /** Ranges that may be fetched from beside public addresses: whatever is there can be read by every caller. */
+    allow: z
+      .array(z.union([z.cidrv4(), z.cidrv6()]))
+      .max(256)
+      .default([]),
+    /** Bytes that one address may stand for. */
+    max_bytes: positive.max(64 * 1024 * 1024).default(20 * 1024 * 1024),
+    /** Bytes of base64 that all addresses of a call may stand for. */
+    max_call_bytes: positive.default(32 * 1024 * 1024),
+    /** Bytes of base64 for all calls under way together; one org gets half. */
+    max_under_way_bytes: positive.default(256 * 1024 * 1024),
+    /** For all addresses of a call together. */
+    timeout_ms: positive.default(10_000),
+  })
+  .prefault({});
+
 /** Fee for a call answered with an org's own provider key: one line of cost for both parts. */
 export const byokField = z
   .strictObject({
@@ -61,6 +82,7 @@ export interface CallSettings {
   };
   readonly timeouts: Readonly<Output<typeof callTimeoutFields>>;
   readonly byok: Readonly<z.output<typeof byokField>>;
+  readonly media_fetch: Readonly<z.output<typeof mediaFetchField>>;
 }
 
 export const byokFeeOf = ({ byok }: Pick<CallSettings, "byok">): ByokFee => ({

@@ -104,6 +104,7 @@ const IDLE = [
   "weir_held_micro_usd",
   "weir_budget_holds_open",
   "weir_slots_taken",
+  "weir_media_bytes",
 ];
 
 /** T26, T65: with no call under way nothing is held and no slot is taken. */

@@ -153,6 +153,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "record",
     "wire",
     "store",
+    // Media that a body names by address.
+    "outbound",
     "workers",
     "credits/ledger",
     "credits/budgets",

@@ -6,9 +6,11 @@ import type { Dialect, Endpoint } from "../../../base/endpoint.ts";
 import { type Countable, countable, countQuestion } from "../../../wire/count.ts";
 import type { Billed } from "../../../wire/extras/sift.ts";
 import type { ClientFormat, ClientRequest, OrgKey, Outgoing } from "../../../wire/format.ts";
+import { type MediaAddress, mediaAddresses } from "../../../wire/media-addresses.ts";
 import { LARGE_BODY_BYTES } from "../../../wire/neutral/contract.ts";
 import type { Passable } from "../../../wire/passages.ts";
 import {
+  type AddressTask,
   fromThread,
   type QuestionTask,
   type ReadTask,
@@ -35,6 +37,12 @@ export interface Bodies {
     endpoint: Endpoint,
     sender: Sender,
   ): Outgoing | Promise<Outgoing>;
+  /** The media that must be fetched before the request can be written in the dialect. */
+  addresses(
+    format: ClientFormat,
+    dialect: Dialect,
+    request: ClientRequest,
+  ): readonly MediaAddress[] | Promise<readonly MediaAddress[]>;
   /** The texts of a prompt that a tokenizer must count. */
   countable(format: ClientFormat, request: ClientRequest): Countable | Promise<Countable>;
   /** The request body for a provider's own count; undefined if it cannot be written. */
@@ -96,6 +104,14 @@ const dense = new WeakSet<Buffer>();
 const belongsInThread = (bytes: Buffer): boolean =>
   bytes.length > INLINE_BYTES && (isLarge(bytes) || dense.has(bytes));
 
+/** Documents of text are decoded when they are written. */
+function hasMuchFetched({ fetched }: ClientRequest): boolean {
+  if (fetched === undefined) return false;
+  let bytes = 0;
+  for (const { base64 } of fetched) bytes += base64.length;
+  return bytes > LARGE_BODY_BYTES;
+}
+
 export interface OrgSecrets {
   /** By it values that an upstream would refuse are replaced. The same in every process and after a restart. */
   orgSecret(orgId: string): OrgKey;
@@ -124,10 +140,15 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool, { orgSecret }
     write(format, { passage, dialect, isSplice }, request, endpoint, { orgId, billed }) {
       const orgKey = orgSecret(orgId);
       const isSought = request.extras.asks.length > 0 || passage.looksThrough?.(request, endpoint) === true;
-      if ((isSplice && !isSought) || !belongsInThread(request.bytes))
+      if ((isSplice && !isSought) || !(belongsInThread(request.bytes) || hasMuchFetched(request)))
         return passage.write(request, endpoint, billed, orgKey);
       const task: WriteTask = { format: format.key, dialect, request, endpoint, billed, orgKey };
       return inThread<Outgoing>("writeInThread", task);
+    },
+    addresses(format, dialect, request) {
+      if (!belongsInThread(request.bytes)) return mediaAddresses(format, dialect, request);
+      const task: AddressTask = { format: format.key, dialect, request };
+      return inThread<readonly MediaAddress[]>("addressesInThread", task);
     },
     countable(format, request) {
       if (!belongsInThread(request.bytes)) return countable(format, request);

@@ -22,6 +22,10 @@ export function callMetrics({ exchange, latencies, keyProbes }: Measured): RoomM
         "Model calls that wait for credit or budgets that other calls hold.",
         (now) => now.waiting,
       ),
+      weir_media_bytes: counted(
+        "Pictures and documents that were fetched from addresses, in memory for calls under way, as base64.",
+        (now) => now.fetches.bytes,
+      ),
       weir_shadows_live: counted("Copies of calls under way at shadow endpoints.", (now) => now.shadows.live),
     },
     counters: {
@@ -42,6 +46,11 @@ export function callMetrics({ exchange, latencies, keyProbes }: Measured): RoomM
         help: "Members of bodies that the table in docs/money.md does not list; they were passed on.",
         label: "member",
         read: () => exchange.counts().unlistedMembers,
+      },
+      weir_media_fetches_total: {
+        help: "Addresses of pictures and documents by how fetching them ended; of a call that failed, the first that did.",
+        label: "outcome",
+        read: () => exchange.counts().fetches.addresses,
       },
       weir_shadows_sent_total: counted("Copies sent to shadow endpoints.", (now) => now.shadows.sent),
       weir_shadows_dropped_total: counted(

@@ -1,0 +1,181 @@
+/** The addresses of one call, fetched at the same time within the call's bounds. The first failure ends them all. */
+import type { Timers } from "../../../base/clock.ts";
+import { fail, WeirError } from "../../../base/errors.ts";
+import type { BodySink } from "../../../outbound/attempt.ts";
+import { type BodyHead, download, downloadFault } from "../../../outbound/download.ts";
+import { OutboundError } from "../../../outbound/failure.ts";
+import type { OutboundRules } from "../../../outbound/rules.ts";
+import type { Outbound } from "../../../outbound/send.ts";
+import type { Slots } from "../../../outbound/slots.ts";
+import { isVague, kindOf, rightType, typeOfAddress } from "../../../wire/media/types.ts";
+import type { MediaAddress } from "../../../wire/media-addresses.ts";
+import type { FetchedMedia } from "../../../wire/neutral/source.ts";
+import { Base64Memory, base64Length } from "./base64-memory.ts";
+import type { MediaShare } from "./media-budget.ts";
+
+export interface FetchBounds {
+  /** Bytes that one address may stand for. */
+  readonly maxBytes: number;
+  /** Bytes of base64 that all addresses of a call may stand for. */
+  readonly maxCallBytes: number;
+  /** For all addresses of a call together, the wait for a turn included. */
+  readonly timeoutMs: number;
+}
+
+export interface FetchingInput {
+  readonly outbound: Pick<Outbound, "send">;
+  readonly rules: OutboundRules;
+  readonly share: MediaShare;
+  readonly bounds: FetchBounds;
+  readonly timers: Timers;
+  /** Turns, by org. */
+  readonly slots: Slots;
+  readonly orgId: string;
+}
+
+const NOUNS: Readonly<Record<MediaAddress["kind"], string>> = {
+  image: "image",
+  document: "document",
+  audio: "sound",
+  video: "video",
+};
+
+const ACCEPT: Readonly<Record<MediaAddress["kind"], string>> = {
+  image: "image/*, application/pdf;q=0.5",
+  document: "application/pdf, text/*;q=0.9, */*;q=0.8",
+  audio: "audio/*",
+  video: "video/*",
+};
+
+const PDF = "application/pdf";
+
+export class Fetching {
+  readonly #input: FetchingInput;
+  readonly #ended = new AbortController();
+  /** Why it was ended from outside. */
+  #reason: Error | undefined;
+  #isLate = false;
+
+  constructor(input: FetchingInput) {
+    this.#input = input;
+  }
+
+  /** Ends what is under way: `all` rejects with the reason. */
+  stop(reason: Error): void {
+    this.#reason ??= reason;
+    this.#ended.abort();
+  }
+
+  /**
+   * What the addresses stand for, in their order.
+   * @throws WeirError 400 naming the part of the first address that failed, 429 where there is no room; the reason of `stop`
+   */
+  async all(addresses: readonly MediaAddress[]): Promise<FetchedMedia[]> {
+    const { timers, bounds } = this.#input;
+    const cancel = timers.after(bounds.timeoutMs, () => {
+      this.#isLate = true;
+      this.#ended.abort();
+    });
+    try {
+      return await Promise.all(addresses.map((address) => this.#turn(address)));
+    } catch (error) {
+      throw this.#reason ?? error;
+    } finally {
+      cancel();
+      // The others of a failed call are not needed any more.
+      this.#ended.abort();
+    }
+  }
+
+  async #turn(address: MediaAddress): Promise<FetchedMedia> {
+    const { slots, orgId } = this.#input;
+    const { signal } = this.#ended;
+    try {
+      if (signal.aborted) throw new OutboundError("cancelled");
+      if (!slots.take(orgId)) await slots.wait(orgId, signal);
+    } catch (error) {
+      throw this.#failure(error, address);
+    }
+    try {
+      return await this.#one(address);
+    } catch (error) {
+      throw this.#failure(error, address);
+    } finally {
+      slots.release(orgId);
+    }
+  }
+
+  async #one(address: MediaAddress): Promise<FetchedMedia> {
+    const { outbound, rules, bounds } = this.#input;
+    const memory = new Base64Memory(bounds.maxBytes);
+    let mediaType = "";
+    let bytes = 0;
+    /** Why the rest was not read. */
+    let fault: WeirError | undefined;
+    const take = (chunk: Buffer): boolean => {
+      bytes += chunk.length;
+      fault =
+        bytes > bounds.maxBytes ? faultOf(address, tooLarge(bounds)) : this.#noRoom(chunk.length, address);
+      if (fault !== undefined) return false;
+      memory.add(chunk);
+      return true;
+    };
+    const begin = (head: BodyHead): BodySink | string => {
+      mediaType = head.contentType;
+      if (head.bytes !== undefined && head.bytes > bounds.maxBytes) return tooLarge(bounds);
+      return typeFault(address, mediaType) ?? { take };
+    };
+    const { url, kind } = address;
+    const { signal } = this.#ended;
+    await download(outbound, {
+      url,
+      rules,
+      begin,
+      signal,
+      accept: ACCEPT[kind],
+      timeoutMs: bounds.timeoutMs,
+    });
+    if (fault !== undefined) throw fault;
+    if (bytes === 0) throw faultOf(address, "Its server sent no byte of it.");
+    return { url, mediaType, base64: memory.end() };
+  }
+
+  #noRoom(bytes: number, address: MediaAddress): WeirError | undefined {
+    const { share, bounds } = this.#input;
+    const lacking = share.take(base64Length(bytes));
+    if (lacking === "all") return fail("concurrency", FULL, { retryAfterMs: 1000 });
+    if (lacking === undefined) return undefined;
+    const why = `All media that the call names by address are larger than ${bounds.maxCallBytes} bytes together (as base64).`;
+    return faultOf(address, why);
+  }
+
+  #failure(error: unknown, address: MediaAddress): unknown {
+    if (error instanceof WeirError || this.#reason !== undefined) return error;
+    if (this.#isLate) return faultOf(address, `It took more than ${this.#input.bounds.timeoutMs} ms.`);
+    if (error instanceof OutboundError && error.kind === "busy") {
+      return fail("concurrency", FULL, { retryAfterMs: 1000 });
+    }
+    const why = downloadFault(error);
+    return why === undefined ? error : faultOf(address, why);
+  }
+}
+
+const FULL = "The gateway fetches as much from addresses as it may. Try again, or send the data instead.";
+
+const tooLarge = ({ maxBytes }: FetchBounds): string => `It is larger than ${maxBytes} bytes.`;
+
+const faultOf = ({ kind, at }: MediaAddress, why: string): WeirError =>
+  fail("invalid_value", `${at}: the ${NOUNS[kind]} at this address could not be fetched. ${why}`, {
+    param: at,
+  });
+
+/** Why what the server announces is nothing that the part can be; its first bytes tell more, once they are here. */
+function typeFault({ kind, url }: MediaAddress, contentType: string): string | undefined {
+  const type = rightType(contentType);
+  if (isVague(type) || type === PDF) return undefined;
+  const isDocument = kindOf(type) === "document";
+  // Pages to sign in, and of errors, come with status 200.
+  const isPage = type === "text/html" && (kind !== "document" || typeOfAddress(url) === PDF);
+  if (!isPage && (kind === "document" || !isDocument)) return undefined;
+  return `Its server says that it is of type ${JSON.stringify(type.slice(0, 100))}.`;
+}
