@@ -13,7 +13,7 @@ export const webhookMetrics = (
       standings.troubled(),
     ),
     weir_webhooks_connections: measured(
-      "Connections to webhooks, idle ones included.",
+      "Connections to webhooks and to addresses of media, idle ones included.",
       () => outbound.connections,
     ),
   },

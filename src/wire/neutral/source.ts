@@ -196,11 +196,9 @@ export class Source {
     let from = 0;
     if (this.#mark !== NO_MARK) {
       for (const match of json.matchAll(this.#mark)) {
-        const { bytes, start, end } = this.#stretch(match[1] as string);
-        pieces.push(
-          json.slice(from, match.index),
-          bytes === this.#bytes ? { start, end } : { bytes, start, end },
-        );
+        const index = match[1] as string;
+        const elided = this.#elided[Number.parseInt(index, 36)];
+        pieces.push(json.slice(from, match.index), elided ?? this.#stretch(index));
         from = match.index + match[0].length;
       }
     }

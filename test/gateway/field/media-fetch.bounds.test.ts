@@ -5,7 +5,15 @@ import { ScriptedUpstream } from "../../support/field/upstream.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { atRest, metric } from "../../support/observations.ts";
 import { equals, until } from "../../support/wait.ts";
-import { addressed, type MediaServer, PNG, said, sends, startMediaServer } from "./media-fetch.fixtures.ts";
+import {
+  addressed,
+  type MediaServer,
+  PDF,
+  PNG,
+  said,
+  sends,
+  startMediaServer,
+} from "./media-fetch.fixtures.ts";
 
 let server: MediaServer;
 let up: ScriptedUpstream;
@@ -16,11 +24,19 @@ const open = (media: object, others: object = {}) =>
       ...others,
       media_fetch: { enabled: true, allow: ["127.0.0.0/8"], ...media },
     },
-    endpoints: (["converse", "messages"] as const).map((dialect) => ({
-      provider: dialect,
-      baseUrl: `${up.url}/${dialect}/v1`,
-      dialects: [dialect],
-    })),
+    endpoints: [
+      ...(["converse", "messages"] as const).map((dialect) => ({
+        provider: dialect,
+        baseUrl: `${up.url}/${dialect}/v1`,
+        dialects: [dialect],
+      })),
+      {
+        provider: "dear",
+        baseUrl: `${up.url}/dear/v1`,
+        dialects: ["converse"],
+        price: { input: 100, output: 2 },
+      },
+    ],
   });
 
 beforeAll(async () => {
@@ -81,10 +97,20 @@ describe("within the time", () => {
     expect(server.asked).toEqual([]);
   });
 
+  it("an image that turns out to be a PDF is held for as one", async () => {
+    server.paths.set("/b", sends(PDF, "image/png"));
+    up.script(answerOf("converse", { text: "seen" }, false));
+    const image = await ask(gateway, "/a.png", ["dear"]);
+    expect(image.status, image.text).toBe(200);
+    const pdf = await ask(gateway, "/b", ["dear"]);
+    expect([pdf.status, pdf.json.error.code]).toEqual([402, "insufficient_credits"]);
+    await atRest(gateway);
+  });
+
   it("fetched and failed addresses are counted", async () => {
     up.script(answerOf("converse", { text: "seen" }, false));
     expect((await ask(gateway, "/a.png", ["converse"])).status).toBe(200);
-    expect(await metric(gateway, 'weir_media_fetches_total{outcome="fetched"}')).toBe(1);
+    expect(await metric(gateway, 'weir_media_fetches_total{outcome="fetched"}')).toBe(3);
     expect(await metric(gateway, 'weir_media_fetches_total{outcome="failed"}')).toBe(2);
   });
 });

@@ -119,6 +119,15 @@ it("is fetched once, however often a call names it", async () => {
   expect(told("converse", field.up.last.json)).toEqual([data("image"), data("image"), data("image")]);
 });
 
+it("is fetched from an address as long as may be, and from no longer one", async () => {
+  const long = (length: number) => `/a.png?${"k".repeat(length - at("/a.png?").length)}`;
+  expect((await ask(image(long(2048)), image("/a.png"))).status).toBe(200);
+  expect(told("converse", field.up.last.json)).toEqual([data("image"), data("image")]);
+  const { status, json } = await ask(image(long(2049)));
+  expect(status).toBe(400);
+  expect(json.error.message).toContain("The URL is longer than 2048 characters.");
+});
+
 it("is what its first bytes tell, whatever its server says", async () => {
   server.paths.set("/x", sends(PDF, "application/octet-stream"));
   server.paths.set("/y", sends(PNG, ""));

@@ -30,6 +30,7 @@ test("the connection ends, the operator is told, and the gateway goes on", async
       onFault: (error: unknown) => faults.push(error),
     },
     attempt: {},
+    fetch: {},
     commitMs: 1000,
     hasRoomFor: () => true,
     onFault: (error: unknown) => faults.push(error),
