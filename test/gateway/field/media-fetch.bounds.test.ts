@@ -136,3 +136,7 @@ it("a stop ends what is under way", async () => {
   const { status, json } = await answer;
   expect([status, json.error.code]).toEqual([503, "shutting_down"]);
 });
+
+it("a range that is none refuses the start, with its place", async () => {
+  await expect(open({ allow: ["10.0.0.1/8"] })).rejects.toThrow("weir.yaml: /media_fetch/allow/0: ");
+});
