@@ -113,11 +113,11 @@ function firstByteMs({ firstSentMs, incoming, request }: Call, { status }: Endin
 /** Whether the org lets texts of its calls be kept. */
 export const keepsText = (call: Call, zdr: boolean): boolean => !zdr && call.key.dataPolicy.logging === "on";
 
-/** An upstream's message may quote the prompt. */
 /** Milliseconds without those that it waited for upstreams, credit and media. */
 const overheadOf = ({ upstreamMs, waitedMs, fetchMs }: Call, durationMs: number): number =>
   Math.max(0, Math.round((durationMs - upstreamMs - waitedMs - fetchMs) * 100) / 100);
 
+/** An upstream's message may quote the prompt. */
 const withoutText = (attempt: AttemptRecord): AttemptRecord => ({ ...attempt, upstreamMessage: "" });
 
 /** The payload's state. A body above the size limit is not stored at all: half a JSON body is of no use. */
