@@ -15,12 +15,11 @@ import type {
 } from "../neutral/neutral.ts";
 import type { JsonObject } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
-import { objectIn } from "../neutral/tool-arguments.ts";
+import { argumentsObject, argumentsText } from "../neutral/tool-arguments.ts";
 import { readCitations } from "./citations.ts";
 import { audioPart, filePart, imagePart, videoPart } from "./neutral-media.ts";
 import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
-import { wholeArguments } from "./tool-call.ts";
 
 type Role = NeutralMessage["role"];
 
@@ -203,7 +202,7 @@ class Conversation {
       return { type: "tool_call", id, name, arguments: input, kind: "custom" };
     }
     const text = givenArguments(source, fn.arguments);
-    if (objectIn(text) === undefined) throw wrong(`${at}/arguments`, "the JSON text of an object");
+    if (argumentsObject(text) === undefined) throw wrong(`${at}/arguments`, "the JSON text of an object");
     return { type: "tool_call", id, name, arguments: text };
   }
 
@@ -242,7 +241,7 @@ class Conversation {
 function givenArguments(source: Source, given: unknown): string {
   const carried = source.json(given);
   if (carried !== undefined) return carried.text;
-  return wholeArguments(typeof given === "string" ? source.whole(given) : given);
+  return argumentsText(typeof given === "string" ? source.whole(given) : given);
 }
 
 function textPart(reading: Reading, part: JsonObject, at: string): TextPart {

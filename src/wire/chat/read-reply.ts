@@ -5,12 +5,13 @@ import type { Report } from "../neutral/asked-extras.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart, TextPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { repliedArguments } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitations } from "./citations.ts";
 import { hasSound, readImages } from "./media.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
 import { readStop } from "./stop.ts";
-import { isCustomCall, wholeArguments } from "./tool-call.ts";
+import { isCustomCall } from "./tool-call.ts";
 import { readEventUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no chat completion. */
@@ -58,7 +59,7 @@ function choiceOf(choice: JsonObject): NeutralChoice {
     called++;
     const id = stringOf(call.id);
     const seal = readExtraSeal(call.extra_content) ?? callSeals.get(id);
-    const args = isCustom ? stringOf(input) : wholeArguments(given);
+    const args = isCustom ? stringOf(input) : repliedArguments(given);
     const kind = isCustom ? ({ kind: "custom" } as const) : undefined;
     replyParts.push({ type: "tool_call", id, name, arguments: args, ...kind, ...(seal && { seal }) });
   }

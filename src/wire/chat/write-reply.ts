@@ -2,12 +2,12 @@
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, WriteReply } from "../format.ts";
 import type { NeutralChoice, NeutralReply, ReasoningPart, Seal, ToolCallPart } from "../neutral/neutral.ts";
+import { argumentsText } from "../neutral/tool-arguments.ts";
 import { svcJson } from "../svc.ts";
 import { type Annotation, writeCitation } from "./citations.ts";
 import { imageOf } from "./media.ts";
 import { detailsOf, extraContentOf } from "./reasoning.ts";
 import { type FinishReason, writeFinishReason } from "./stop.ts";
-import { wholeArguments } from "./tool-call.ts";
 import { writeChatUsage } from "./usage.ts";
 
 /** The body as JSON text; it is sent as UTF-8. */
@@ -73,7 +73,7 @@ const callOf = (call: ToolCallPart) => ({ id: call.id, ...calledOf(call), ...ext
 const calledOf = ({ kind, name, arguments: given }: ToolCallPart) =>
   kind === "custom"
     ? { type: "custom" as const, custom: { name, input: given } }
-    : { type: "function" as const, function: { name, arguments: wholeArguments(given) } };
+    : { type: "function" as const, function: { name, arguments: argumentsText(given) } };
 
 const tokenOf = ({
   token,

@@ -18,6 +18,7 @@ import type {
 } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
+import { argumentsText } from "../neutral/tool-arguments.ts";
 import { foundTools } from "../tool-kinds/found.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
@@ -172,11 +173,11 @@ export class BlockReader {
     };
   }
 
-  /** Our answers have a model's invalid arguments as a string, so clients send them back as one. */
+  /** Some clients keep what was streamed as text. */
   #json(input: unknown): string {
     const carried = this.#source.json(input ?? {});
     if (carried !== undefined) return carried.text;
-    if (typeof input === "string") return this.#source.whole(input);
+    if (typeof input === "string") return argumentsText(this.#source.whole(input));
     return JSON.stringify(input);
   }
 

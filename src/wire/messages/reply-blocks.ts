@@ -1,6 +1,6 @@
 /** Parts of an answer as content blocks of the answer's message (Anthropic API reference, "Message"). */
 import type { Citation, ReasoningPart, ReplyPart, Seal } from "../neutral/neutral.ts";
-import { isNoArguments, objectIn } from "../neutral/tool-arguments.ts";
+import { argumentsObject } from "../neutral/tool-arguments.ts";
 import { writeCitation } from "./citations.ts";
 import { sealText, UNSIGNED } from "./seals.ts";
 
@@ -72,5 +72,8 @@ function reasoningBlocks({ text, isRedacted, seal }: ReasoningPart) {
   return text === "" && seal === undefined ? [] : [thinkingBlock(text, seal)];
 }
 
-/** A model's invalid arguments are passed on as a string, so that the tool's runner sees what is wrong with them. */
-const inputOf = (json: string): unknown => (isNoArguments(json) ? {} : (objectIn(json) ?? json));
+/**
+ * An input is an object always. Arguments that are the beginning of none are in one under the name that Anthropic gives invalid
+ * JSON ("Fine-grained tool streaming", "Handling invalid JSON in tool responses"), so that the tool's runner sees them.
+ */
+const inputOf = (json: string): unknown => argumentsObject(json) ?? { INVALID_JSON: json };

@@ -3,6 +3,7 @@
  * they are JSON; what is sent is their text.
  */
 import { fail } from "../../base/errors.ts";
+import { EMPTY_OBJECTS, objectAtStart } from "../json/cut-object.ts";
 import { holdsTooMuch, valuesWithin } from "../json/json.ts";
 import { REQUEST_BOUNDS, UNBOUNDED } from "../json/json-bounds.ts";
 import { JsonText } from "../json/json-text.ts";
@@ -62,21 +63,50 @@ function valuesIn(text: string): number {
 /** Models and clients that call a tool without arguments say so in these ways. */
 export const isNoArguments = (text: string): boolean => /^\s*(?:null\s*)?$/.test(text);
 
+/**
+ * The object that a call's arguments are meant as: none given, JSON text within a JSON string (models encode twice), an object
+ * with something behind it, and one that was cut off: see {@link objectAtStart}.
+ * @returns undefined where the text is no beginning of an object, or holds more than a body may
+ */
+export function argumentsObject(text: string): JsonText | undefined {
+  if (isNoArguments(text)) return NO_ARGUMENTS;
+  const object = objectIn(text);
+  if (object !== undefined) return object;
+  const inner = stringIn(text);
+  if (inner !== undefined) return isNoArguments(inner) ? NO_ARGUMENTS : objectIn(inner);
+  const begun = objectAtStart(text);
+  return begun === undefined ? undefined : objectIn(begun);
+}
+
+/** The string that a JSON text is; undefined where it is none. */
+function stringIn(text: string): string | undefined {
+  if (!/^\s*"/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The arguments of a whole call of an answer, without empty objects before them: see {@link objectAtStart}. */
+export const repliedArguments = (value: unknown): string => argumentsText(value).replace(EMPTY_OBJECTS, "");
+
 /** @param at of the message. @throws WeirError 400: a dialect that takes an object cannot be told anything else. */
 export function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): JsonText {
-  const args = isNoArguments(json) ? NO_ARGUMENTS : objectIn(json);
+  const args = argumentsObject(json);
   if (args !== undefined) return args;
   const message = `The arguments of the call of "${name}" are no JSON object, or hold too much.`;
   throw fail("invalid_value", message, { param: at });
 }
 
 /**
- * JSON text of what an upstream gave as an object; `{}` of anything else.
+ * JSON text of what an upstream gave as an object, or as the text of one; `{}` of anything else.
  * @throws WeirError `upstream_invalid_response` where it nests so deep that it cannot be written again.
  */
 export function argumentsText(value: unknown): string {
   const carried = carriedIn(value);
-  if (carried === undefined && !isObject(value)) return NO_ARGUMENTS.text;
+  if (carried === undefined && typeof value === "string") return isNoArguments(value) ? "{}" : value;
+  if (carried === undefined && (typeof value !== "object" || value === null)) return NO_ARGUMENTS.text;
   try {
     const json = carried ?? JSON.stringify(value);
     if (!holdsTooMuch(json, UNBOUNDED)) return json;

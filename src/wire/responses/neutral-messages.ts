@@ -20,6 +20,7 @@ import type {
 } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
+import { argumentsText } from "../neutral/tool-arguments.ts";
 import { foundTools } from "../tool-kinds/found.ts";
 import { readImageInput } from "./image-item.ts";
 import type { ToolReader } from "./neutral-tools.ts";
@@ -198,7 +199,7 @@ class InputReader {
     const carried = this.#source.json(given);
     if (carried !== undefined) return carried.text;
     const text = this.#source.whole(stringOf(given));
-    return text === "" && kind !== "custom" ? "{}" : text;
+    return kind === "custom" ? text : argumentsText(text);
   }
 
   #result(item: JsonObject, at: string, { kind }: ResultType): void {

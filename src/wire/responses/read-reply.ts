@@ -6,6 +6,7 @@ import type { UpstreamError } from "../neutral/contract.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
 import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
+import { repliedArguments } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import { readImage } from "./image-item.ts";
@@ -51,9 +52,8 @@ function readItem(item: JsonObject, parts: ReplyPart[], logprobs: Logprob[]): vo
       id: stringOf(item.call_id) || stringOf(item.id),
       name: stringOf(item.name),
     };
-    const args = stringOf(item.arguments);
     if (isCustomCall(item)) parts.push({ ...call, arguments: stringOf(item.input), kind: "custom" });
-    else parts.push({ ...call, arguments: args === "" ? "{}" : args });
+    else parts.push({ ...call, arguments: repliedArguments(item.arguments) });
   }
 }
 

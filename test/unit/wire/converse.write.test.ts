@@ -249,7 +249,7 @@ describe("a tool loop", () => {
     ]);
   });
 
-  test.each(["[1]", "{", "7"])("arguments %j are refused", (args) => {
+  test.each(["[1]", "{x", "7"])("arguments %j are refused", (args) => {
     const turn = message("assistant", "/messages/1", {
       type: "tool_call",
       id: "c",

@@ -68,12 +68,16 @@ describe("written and read", () => {
     expect(written(replyOf("stop", { type: "refusal", text: "No" })).stop_reason).toBe("refusal");
   });
 
-  test("broken arguments go on as they are; empty parts make no block", () => {
-    const call: ReplyPart = { type: "tool_call", id: "a", name: "f", arguments: '{"x":' };
+  test.each([
+    ['{"x":"a","y":"b', { x: "a" }],
+    ["{x", { INVALID_JSON: "{x" }],
+    ["[1]", { INVALID_JSON: "[1]" }],
+  ])("broken arguments %s are in an object; empty parts make no block", (given, input) => {
+    const call: ReplyPart = { type: "tool_call", id: "a", name: "f", arguments: given };
     const { content } = written(
       replyOf("stop", { type: "text", text: "" }, call, { type: "reasoning", text: "" }),
     );
-    expect(content).toMatchObject([{ type: "tool_use", input: '{"x":' }]);
+    expect(content.map((block) => (block.type === "tool_use" ? block.input : block))).toEqual([input]);
   });
 
   test("T48: a seal that is no thinking's own stands in an empty thinking block", () => {
