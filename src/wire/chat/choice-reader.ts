@@ -8,6 +8,7 @@ import { fragmentOf } from "../neutral/fragment.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
 import type { Citation, Fragment, Logprob, MediaReplyPart, Seal } from "../neutral/neutral.ts";
 import { type Emit, isObject, type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
+import type { Reindexed } from "../relay/call-indexes.ts";
 import { readCitations } from "./citations.ts";
 import { hasSound, readImages } from "./media.ts";
 import {
@@ -20,7 +21,7 @@ import {
   thinkingText,
 } from "./reasoning.ts";
 import { readStop } from "./stop.ts";
-import { argumentsOf, isCustomCall } from "./tool-call.ts";
+import { argumentsOf, begins, isCustomCall, saysNothing } from "./tool-call.ts";
 
 /** The bound of arguments that come before the names of their calls. Nearly all servers send the name first. */
 const MAX_EARLY_BYTES = 1024 * 1024;
@@ -40,12 +41,18 @@ interface OpenPart {
 const NONE = { kind: undefined, seal: undefined };
 
 interface Call {
+  /** The upstream's index; undefined where it gave none. */
+  readonly given: number | undefined;
+  /** The same, unless it was missing or another call's: clients join the pieces of a call by it. */
+  readonly index: number;
   /** -1 until the call begins, which needs its name. */
   part: number;
   id: string;
   name: string;
   /** Arguments that came before it began. */
   early: Fragment;
+  /** Its arguments while no piece has come after those that it began with. */
+  first: Fragment;
   seal: Seal | undefined;
   /** It is called with a text, not with arguments. */
   isCustom: boolean;
@@ -54,6 +61,8 @@ interface Call {
 export class ChoiceReader {
   /** As the upstream sent it; "" while the choice goes on. */
   finish = "";
+  /** The calls of the last event that have other indexes; undefined where none has. */
+  reindexed: Reindexed[] | undefined;
   readonly #choice: number;
   readonly #emit: Emit;
   #parts = 0;
@@ -76,6 +85,7 @@ export class ChoiceReader {
 
   take(choice: JsonObject): void {
     if (this.#stopped) return;
+    this.reindexed = undefined;
     const delta = isObject(choice.delta) ? choice.delta : objectOf(choice.message);
     const logprobs = isObject(choice.logprobs) ? choice.logprobs : undefined;
     this.#reasoning(delta);
@@ -95,10 +105,11 @@ export class ChoiceReader {
     if (Array.isArray(delta.annotations)) this.#cite(readCitations(delta.annotations));
     if (delta.extra_content !== undefined) this.#sealText(readExtraSeal(delta.extra_content));
     if (Array.isArray(calls)) {
-      for (const value of calls) this.#call(this.#callOf(objectOf(value)), objectOf(value));
+      let place = 0;
+      for (const value of calls) if (isObject(value)) this.#listed(value, place++);
     }
     if (isObject(functionCall)) {
-      this.#functionCall ??= this.#newCall();
+      this.#functionCall ??= this.#newCall(undefined);
       this.#call(this.#functionCall, { function: functionCall });
     }
     if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
@@ -223,28 +234,50 @@ export class ChoiceReader {
   }
 
   /** The call that a delta belongs to; undefined if there are too many calls. */
-  #callOf({ index, id, function: fn, custom }: JsonObject): Call | undefined {
+  #callOf(delta: JsonObject): Call | undefined {
+    const { id } = delta;
     const calls = this.#calls;
-    const named = typeof id === "string" && id !== "";
-    if (typeof index !== "number") {
-      // Without an index (Gemini) a new id begins a call, and a delta without an id belongs to the last call.
-      const known = named ? calls.find((call) => call.id === id) : calls.at(-1);
-      return known ?? this.#newCall();
+    const given = typeof delta.index === "number" ? delta.index : undefined;
+    if (typeof id === "string" && id !== "") {
+      const known = calls.find((call) => call.id === id && (given === undefined || call.given === given));
+      if (known !== undefined) return known;
     }
-    const call = calls[this.#places.get(index) ?? -1];
-    // Some servers give every call the index 0: a new id with a name is a new call.
-    const isOther = named && call !== undefined && call.id !== "" && call.id !== id;
-    if (call !== undefined && !(isOther && stringOf(objectOf(fn ?? custom).name) !== "")) return call;
-    const added = this.#newCall();
-    if (added !== undefined) this.#places.set(index, calls.length - 1);
-    return added;
+    const last = given === undefined ? calls.at(-1) : calls[this.#places.get(given) ?? -1];
+    if (last !== undefined && !begins(delta, last)) return last;
+    return saysNothing(delta) ? undefined : this.#newCall(given);
   }
 
-  #newCall(): Call | undefined {
-    if (this.#calls.length === MAX_CALLS) return undefined;
-    const call: Call = { part: -1, id: "", name: "", early: "", seal: undefined, isCustom: false };
-    this.#calls.push(call);
+  #newCall(given: number | undefined): Call | undefined {
+    const calls = this.#calls;
+    const place = calls.length;
+    if (place === MAX_CALLS) return undefined;
+    const isFree = given !== undefined && !calls.some(({ index }) => index === given);
+    const index = isFree ? given : 1 + Math.max(-1, ...calls.map((call) => call.index));
+    const call: Call = {
+      given,
+      index,
+      part: -1,
+      id: "",
+      name: "",
+      early: "",
+      first: "",
+      seal: undefined,
+      isCustom: false,
+    };
+    calls.push(call);
+    if (given !== undefined) this.#places.set(given, place);
     return call;
+  }
+
+  #listed(delta: JsonObject, place: number): void {
+    const call = this.#callOf(delta);
+    if (call === undefined) return;
+    const { index } = call;
+    if (index !== delta.index) {
+      this.reindexed ??= [];
+      this.reindexed.push({ place, index });
+    }
+    this.#call(call, delta);
   }
 
   #call(call: Call | undefined, delta: JsonObject): void {
@@ -263,6 +296,7 @@ export class ChoiceReader {
       if (call.name !== "" && (call.id !== "" || call.early !== "")) this.#beginCall(call);
       else this.#kept(text);
     } else if (text !== "") {
+      call.first = "";
       this.#emit({ type: "delta", choice: this.#choice, part: call.part, text });
     }
     const seal = extra === undefined ? undefined : readExtraSeal(extra);
@@ -285,6 +319,7 @@ export class ChoiceReader {
     const begin = { type: "begin", choice, part, kind: "tool_call", id: call.id, name: call.name } as const;
     this.#emit(call.isCustom ? { ...begin, tool: "custom" } : begin);
     if (call.early !== "") this.#emit({ type: "delta", choice, part, text: call.early });
+    call.first = call.early;
     call.early = "";
     call.seal ??= this.#callSeals.get(call.id);
     if (call.seal !== undefined) this.#emit({ type: "seal", choice, part, seal: call.seal });

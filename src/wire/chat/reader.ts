@@ -8,12 +8,14 @@ import type { StreamEvent } from "../neutral/neutral.ts";
 import {
   type Emit,
   type EventTap,
+  isObject,
   type JsonObject,
   listOf,
   objectOf,
   SseStreamReader,
 } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import type { Reindexed } from "../relay/call-indexes.ts";
 import { ChoiceReader } from "./choice-reader.ts";
 import { isErrorBody } from "./read-reply.ts";
 import { readEventUsage } from "./usage.ts";
@@ -37,6 +39,8 @@ export class ChatStreamReader extends SseStreamReader {
   /** By index; undefined for an index that did not come. */
   readonly #choices: (ChoiceReader | undefined)[] = [];
   readonly #forward = (event: StreamEvent) => this.emit(event);
+  /** The calls of the last event that have other indexes, by their choice's place among the event's objects; undefined where none has. */
+  reindexed: Map<number, readonly Reindexed[]> | undefined;
   readonly #uses = new Uses();
   #tiers: TierNames = NO_TIERS;
 
@@ -97,9 +101,17 @@ export class ChatStreamReader extends SseStreamReader {
     if (usage !== undefined && this.#choices.length === 0 && usage.inputTokens > 0) {
       this.emit({ type: "usage", usage: { ...usage, outputTokens: 0, reasoningTokens: 0 } });
     }
-    for (const value of listOf(event.choices)) {
-      const choice = objectOf(value);
-      this.#choice(placeOf(choice.index)).take(choice);
+    this.reindexed = undefined;
+    const choices = listOf(event.choices);
+    let place = -1;
+    for (const each of choices) {
+      if (isObject(each)) place++;
+      const value = objectOf(each);
+      const choice = this.#choice(placeOf(value.index));
+      choice.take(value);
+      if (choice.reindexed === undefined) continue;
+      this.reindexed ??= new Map();
+      this.reindexed.set(place, choice.reindexed);
     }
     if (usage !== undefined) this.emit({ type: "usage", usage });
   }

@@ -28,6 +28,7 @@ import {
   type StreamReader,
 } from "../neutral/reader.ts";
 import { sseData, waiting } from "../neutral/sse.ts";
+import { indexEdits, type ReindexedCalls } from "../relay/call-indexes.ts";
 import { SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { type Enclosed, type Envelope, enclosedIn, envelopeOf } from "./envelope.ts";
@@ -40,11 +41,16 @@ const HEAD = "data: ";
 
 const NO_MEMBERS: readonly Member[] = [];
 
+interface ChunkReader extends StreamReader {
+  /** The calls of the last event that need other indexes; undefined where none does. */
+  readonly reindexed?: ReindexedCalls | undefined;
+}
+
 /** What chunks of chat and of completions have different. */
 export interface ChunkForm {
   /** Value of their member `object`. */
   readonly object: string;
-  reader(maxEventBytes: number, tap: EventTap): StreamReader;
+  reader(maxEventBytes: number, tap: EventTap): ChunkReader;
   cut(data: string, choices: readonly unknown[]): CutChunk;
 }
 
@@ -55,7 +61,7 @@ const CHAT_CHUNKS: ChunkForm = {
 };
 
 export class ChatSpliceStream extends SplicedStream {
-  protected readonly reader: StreamReader;
+  protected readonly reader: ChunkReader;
   readonly #form: ChunkForm;
   readonly #identity: AnswerIdentity;
   /** False: the client wants no usage; `usage` members and the last chunk are left out. */
@@ -144,10 +150,12 @@ export class ChatSpliceStream extends SplicedStream {
       const { head, headOut, tail, tailOut } = this.#envelope;
       const behind = tailAt + tail.length;
       if (isReport) this.#usageJson = undefined;
-      return this.#passChoices(headOut + inside + tailOut + data.slice(behind), choices, [
+      const edits = [
         { start: 0, end: head.length, text: headOut },
         { start: tailAt, end: behind, text: tailOut },
-      ]);
+      ];
+      if (this.reader.reindexed !== undefined) return this.#passPatched(data, choices, edits);
+      return this.#passChoices(headOut + inside + tailOut + data.slice(behind), choices, edits);
     }
     const text = this.#text;
     const members = this.#members;
@@ -159,7 +167,7 @@ export class ChatSpliceStream extends SplicedStream {
     if (choices.length > 0) {
       const edits = this.#edits(data, members);
       if (!isReport) this.#enclose(data, members, edits);
-      return this.#passChoices(applyEdits(data, edits), choices, edits);
+      return this.#passPatched(data, choices, edits);
     }
     if (event.usage !== undefined && event.usage !== null) this.#usageChunk = copied(text);
     // Some servers begin with an empty chunk (Azure's content filter results), which is passed on. An event without a
@@ -181,6 +189,12 @@ export class ChatSpliceStream extends SplicedStream {
     if (now !== "") this.out += sseData(now);
     if (later !== "") this.#hold(later);
     return undefined;
+  }
+
+  #passPatched(data: string, choices: readonly unknown[], edits: readonly Edit[]): Passed | undefined {
+    const { reindexed } = this.reader;
+    const all = reindexed === undefined ? edits : [...edits, ...indexEdits(data, reindexed)];
+    return this.#passChoices(applyEdits(data, all), choices, all);
   }
 
   #passEmpty(patched: string): void {

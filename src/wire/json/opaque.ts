@@ -34,7 +34,7 @@ export function opaquePaths(paths: readonly OpaquePath[]): OpaquePaths {
     else byName.set(name, [...(byName.get(name) ?? []), rest]);
   }
   const within = new Map([...byName].map(([name, rests]) => [name, opaquePaths(rests)]));
-  const last = new Set(paths.flatMap((path) => path.at(-1) ?? []));
+  const last = new Set(paths.flatMap((path) => path.findLast((name) => name !== "*") ?? []));
   // Behind a quote that is escaped, a name is text within a string.
   const sign = new RegExp(`"(?:${[...last].join("|")})"\\s*:\\s*[{[]`);
   return { isLeaf, within, sign };

@@ -17,10 +17,20 @@ import {
 } from "../../support/wire/fixtures.ts";
 
 /** What the client should get for the upstream's events, said without any of the code under test. */
-const expectedChunks = (name: string): Json[] =>
-  plainChunks(latin1Of(name))
+function expectedChunks(name: string): Json[] {
+  let calls = 0;
+  return plainChunks(latin1Of(name))
     .filter((chunk) => (chunk.choices as unknown[]).length > 0 || chunk.usage == null)
-    .map((chunk) => ({ ...chunk, id: ID, model: MODEL, usage: null }));
+    .map((chunk) => {
+      const sent = { ...chunk, id: ID, model: MODEL, usage: null };
+      if (name !== "gemini-tools") return sent;
+      // Its calls have no index, and clients join pieces by it.
+      const [choice] = chunk.choices as { delta: { tool_calls?: Json[] } }[];
+      const listed = choice?.delta.tool_calls?.map((call) => ({ ...call, index: calls++ }));
+      const delta = { ...choice?.delta, ...(listed && { tool_calls: listed }) };
+      return { ...sent, choices: [{ ...choice, delta }] };
+    });
+}
 
 describe.each(RECORDED)("$name", ({ name, choices, usage, answer }) => {
   const text = latin1Of(name);
