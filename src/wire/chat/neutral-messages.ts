@@ -240,7 +240,7 @@ class Conversation {
 /** Some clients send the object itself. */
 function givenArguments(source: Source, given: unknown): string {
   const carried = source.json(given);
-  if (carried !== undefined) return carried.text;
+  if (carried !== undefined) return argumentsText(carried.text);
   return argumentsText(typeof given === "string" ? source.whole(given) : given);
 }
 

@@ -18,7 +18,7 @@ import type {
 } from "../neutral/neutral.ts";
 import type { Writable } from "../neutral/options.ts";
 import type { Source } from "../neutral/source.ts";
-import { ANY_OBJECT, argumentsObject, isNoArguments, NO_PARAMETERS } from "../neutral/tool-arguments.ts";
+import { ANY_OBJECT, argumentsObject, argumentsText, NO_PARAMETERS } from "../neutral/tool-arguments.ts";
 import type { GenerateBody, NativePart } from "./schema.ts";
 
 /** @throws WeirError 400 naming the part that is wrong in itself. */
@@ -131,10 +131,10 @@ function mediaOf({ data, media_type: mediaType, url, file_id: id }: Media, at: s
 }
 
 function argumentsOf(text: string, at: string): string {
-  if (isNoArguments(text)) return "{}";
-  if (jsonIn(text) === undefined && argumentsObject(text) === undefined)
+  const given = argumentsText(text);
+  if (jsonIn(given) === undefined && argumentsObject(given) === undefined)
     throw fail("invalid_value", `${at}/arguments is not JSON.`, { param: `${at}/arguments` });
-  return text;
+  return given;
 }
 
 const toolOf = (tool: NonNullable<GenerateBody["tools"]>[number], source: Source): NeutralTool => ({

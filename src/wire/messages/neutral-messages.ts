@@ -176,7 +176,7 @@ export class BlockReader {
   /** Some clients keep what was streamed as text. */
   #json(input: unknown): string {
     const carried = this.#source.json(input ?? {});
-    if (carried !== undefined) return carried.text;
+    if (carried !== undefined) return argumentsText(carried.text);
     if (typeof input === "string") return argumentsText(this.#source.whole(input));
     return JSON.stringify(input);
   }

@@ -3,13 +3,15 @@
  * such pieces, so that a piece is passed from one JSON text into another unchanged.
  */
 import { utf8Of } from "../json/json.ts";
+import { wellFormedWithin } from "../json/surrogates.ts";
 import type { Fragment } from "./neutral.ts";
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
-/** A text as a piece. */
+/** A text as a piece. It has a half of a pair only where the other may be in the piece before or behind it. */
 export function fragmentOf(text: string): Fragment {
-  const inside = JSON.stringify(text).slice(1, -1);
+  const escaped = JSON.stringify(text).slice(1, -1);
+  const inside = escaped.length === text.length ? escaped : wellFormedWithin(escaped);
   return BEYOND_ASCII.test(inside) ? Buffer.from(inside).toString("latin1") : inside;
 }
 

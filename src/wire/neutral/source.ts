@@ -8,6 +8,7 @@ import { fail } from "../../base/errors.ts";
 import type { Elided } from "../json/json.ts";
 import { JsonText, jsonPieces } from "../json/json-text.ts";
 import type { Span } from "../json/spans.ts";
+import { wellFormedBytes, wellFormedJson } from "../json/surrogates.ts";
 
 /** Finds marks in text. Only the source that made a mark knows its string. */
 const SIGN = `<weir:${randomBytes(12).toString("hex")}`;
@@ -231,11 +232,15 @@ interface Stretch extends Elided {
 /** Text that was written, or a range of the client's body, or of bytes that were fetched. */
 export type Piece = string | (Elided & { readonly bytes?: Uint8Array });
 
-/** The bytes of the pieces. Those of the body are not copied. */
+/** The bytes of the pieces, without halves of pairs. Those of the body are not copied. */
 export const bytesOf = (body: Buffer, pieces: readonly Piece[]): Uint8Array[] =>
   pieces.map((piece) =>
-    typeof piece === "string" ? Buffer.from(piece) : (piece.bytes ?? body).subarray(piece.start, piece.end),
+    typeof piece === "string" ? Buffer.from(wellFormedJson(piece)) : rangeOf(body, piece),
   );
+
+/** What was fetched is base64. */
+const rangeOf = (body: Buffer, { start, end, bytes }: Exclude<Piece, string>): Uint8Array =>
+  bytes?.subarray(start, end) ?? wellFormedBytes(body.subarray(start, end));
 
 /** Whether the string that ends before `at` is a member's name. */
 function isName(bytes: Buffer, at: number): boolean {

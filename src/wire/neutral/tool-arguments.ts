@@ -7,6 +7,7 @@ import { EMPTY_OBJECTS, objectAtStart } from "../json/cut-object.ts";
 import { holdsTooMuch, valuesWithin } from "../json/json.ts";
 import { REQUEST_BOUNDS, UNBOUNDED } from "../json/json-bounds.ts";
 import { JsonText } from "../json/json-text.ts";
+import { wellFormedJson } from "../json/surrogates.ts";
 import { carriedIn } from "./carried.ts";
 import type { NeutralMessage, ToolCallPart } from "./neutral.ts";
 import { isObject } from "./reader.ts";
@@ -105,11 +106,12 @@ export function argumentsOf({ name, arguments: json }: ToolCallPart, at: string)
  */
 export function argumentsText(value: unknown): string {
   const carried = carriedIn(value);
-  if (carried === undefined && typeof value === "string") return isNoArguments(value) ? "{}" : value;
+  if (carried === undefined && typeof value === "string")
+    return isNoArguments(value) ? "{}" : wellFormedJson(value);
   if (carried === undefined && (typeof value !== "object" || value === null)) return NO_ARGUMENTS.text;
   try {
     const json = carried ?? JSON.stringify(value);
-    if (!holdsTooMuch(json, UNBOUNDED)) return json;
+    if (!holdsTooMuch(json, UNBOUNDED)) return wellFormedJson(json);
   } catch {
     // The stack is not deep enough for it.
   }

@@ -21,6 +21,7 @@ import {
   type StreamWriter,
 } from "../format.ts";
 import { carriedSpans } from "../json/opaque.ts";
+import { wellFormedJson } from "../json/surrogates.ts";
 import { withFittedMedia } from "../media/fit.ts";
 import { type TakesMedia, withoutLostMedia } from "../media/made.ts";
 import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
@@ -33,6 +34,7 @@ import { FUNCTIONS_ONLY, lowered } from "../tool-kinds/lowered.ts";
 import { RaisedStream, raisedReply, withKinds } from "../tool-kinds/raised.ts";
 import { textBytesOf } from "./capture.ts";
 import { CapturedStream } from "./captured-stream.ts";
+import { MendedEvents } from "./mended-events.ts";
 import { notReplaced, optionsFor } from "./provider-options.ts";
 import { fitted } from "./quirks.ts";
 
@@ -66,7 +68,8 @@ export const translated = <R extends ClientRequest>(
     return {
       facts: lost === undefined ? factsOf(reply) : { ...factsOf(reply), lost },
       error: reply.error,
-      write: (usage, svc) => Buffer.from(format.writeReply(reply, request, identity, usage, svc)),
+      write: (usage, svc) =>
+        Buffer.from(wellFormedJson(format.writeReply(reply, request, identity, usage, svc))),
     };
   },
   stream(request, identity, own) {
@@ -152,6 +155,7 @@ class TranslatedStream extends CapturedStream {
   protected readonly reader: StreamReader;
   readonly #writer: StreamWriter;
   readonly #requestId: string;
+  readonly #mended = new MendedEvents((event) => this.#raise(event));
   /** Undefined while every event is told as it was read. */
   #raised: RaisedStream | undefined;
   readonly #format: TakesMedia;
@@ -190,7 +194,11 @@ class TranslatedStream extends CapturedStream {
     return this.out + this.#writer.close(usage, svc);
   }
 
-  protected override take(read: StreamEvent): void {
+  protected override take(event: StreamEvent): void {
+    this.#mended.take(event);
+  }
+
+  #raise(read: StreamEvent): void {
     const event = withMadeId(read, this.#requestId);
     if (isOfCustom(event)) this.#raised ??= new RaisedStream();
     if (this.#raised === undefined) this.#told(event);

@@ -197,7 +197,7 @@ class InputReader {
   /** They stay text: dialects with objects write it as it is. */
   #argumentsOf(given: unknown, kind: ToolKind | undefined): string {
     const carried = this.#source.json(given);
-    if (carried !== undefined) return carried.text;
+    if (carried !== undefined) return argumentsText(carried.text);
     const text = this.#source.whole(stringOf(given));
     return kind === "custom" ? text : argumentsText(text);
   }

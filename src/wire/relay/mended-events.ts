@@ -1,0 +1,103 @@
+/**
+ * Events of a translated stream as clients can read them one by one. The halves of a character that was cut between two deltas are
+ * put together, since clients decode each event by itself. The first pieces of a call's arguments wait while they may mean that it
+ * has none: `null` or white space, or the empty object that some servers send before the arguments.
+ */
+import { beginsWithHalf, endsWithHalf } from "../json/surrogates.ts";
+import { fragmentOf, textOf } from "../neutral/fragment.ts";
+import type { Fragment, StreamEvent } from "../neutral/neutral.ts";
+import { partKey } from "../neutral/part-key.ts";
+import type { Emit } from "../neutral/reader.ts";
+import { isNoArguments } from "../neutral/tool-arguments.ts";
+
+type Delta = Extract<StreamEvent, { type: "delta" }>;
+
+const HALF_LENGTH = 6;
+/** U+FFFD. */
+const REPLACED: Fragment = fragmentOf("\ufffd");
+
+/** More white space than this is passed on. */
+const MAX_UNDECIDED = 64;
+const UNDECIDED = /^(?:\s|\\[nrt])*(?:n(?:u(?:ll?)?)?|\{(?:\s|\\[nrt])*\})?(?:\s|\\[nrt])*$/;
+const EMPTY_BEFORE = /^(?:\s|\\[nrt])*(?:\{(?:\s|\\[nrt])*\}(?:\s|\\[nrt])*)(?=\{)/;
+
+export class MendedEvents {
+  readonly #tell: Emit;
+  /** The first half of a pair that each part's text ended with. */
+  readonly #halves = new Map<number, Fragment>();
+  /** What came of calls that have no arguments yet. */
+  readonly #undecided = new Map<number, Fragment>();
+
+  constructor(tell: Emit) {
+    this.#tell = tell;
+  }
+
+  take(event: StreamEvent): void {
+    if (event.type === "delta") {
+      const { text } = event;
+      const isWaiting = this.#halves.size > 0 || this.#undecided.size > 0;
+      if (isWaiting || endsWithHalf(text) || beginsWithHalf(text)) this.#delta(event);
+      else this.#tell(event);
+      return;
+    }
+    if (event.type === "begin" && event.kind === "tool_call" && event.tool !== "custom") {
+      this.#undecided.set(partKey(event.choice, event.part), "");
+    } else if (event.type === "end") {
+      this.#end(event.choice, event.part);
+    }
+    this.#tell(event);
+  }
+
+  #delta(event: Delta): void {
+    const key = partKey(event.choice, event.part);
+    if (event.text === "") {
+      this.#decide(event, key);
+      this.#tell(event);
+      return;
+    }
+    const text = this.#withoutHalves(event.text, key);
+    const before = this.#undecided.get(key);
+    if (before === undefined) {
+      if (text !== "" || event.logprobs !== undefined) this.#tell({ ...event, text });
+      return;
+    }
+    const all = before + text;
+    if (all.length < MAX_UNDECIDED && UNDECIDED.test(all)) {
+      this.#undecided.set(key, all);
+      return;
+    }
+    this.#undecided.delete(key);
+    this.#tell({ ...event, text: all.replace(EMPTY_BEFORE, "") });
+  }
+
+  #withoutHalves(given: Fragment, key: number): Fragment {
+    let text = given;
+    const first = this.#halves.get(key);
+    this.#halves.delete(key);
+    if (beginsWithHalf(text)) {
+      const second = text.slice(0, HALF_LENGTH);
+      const whole = first === undefined ? REPLACED : fragmentOf(textOf(first + second));
+      text = whole + text.slice(HALF_LENGTH);
+    } else if (first !== undefined) {
+      text = REPLACED + text;
+    }
+    if (!endsWithHalf(text)) return text;
+    this.#halves.set(key, text.slice(-HALF_LENGTH));
+    return text.slice(0, -HALF_LENGTH);
+  }
+
+  /** Nothing more comes of the call for a while. */
+  #decide({ choice, part }: Pick<Delta, "choice" | "part">, key: number): void {
+    const text = this.#undecided.get(key);
+    if (text === undefined || isNoArguments(textOf(text))) return;
+    this.#undecided.delete(key);
+    this.#tell({ type: "delta", choice, part, text });
+  }
+
+  #end(choice: number, part: number): void {
+    const key = partKey(choice, part);
+    if (this.#halves.delete(key)) this.#tell({ type: "delta", choice, part, text: REPLACED });
+    this.#decide({ choice, part }, key);
+    if (this.#undecided.delete(key)) this.#tell({ type: "delta", choice, part, text: "{}" });
+  }
+}
