@@ -1,5 +1,6 @@
 /** Kinds of items in a response and of texts in them, and the stream events that have their deltas or whole texts. */
-import type { JsonObject } from "../neutral/reader.ts";
+import { isObject, type JsonObject } from "../neutral/reader.ts";
+import { argumentsText } from "../neutral/tool-arguments.ts";
 
 export type ItemKind = "message" | "reasoning" | "call";
 export type TextKind = "text" | "refusal" | "summary" | "reasoning";
@@ -45,3 +46,7 @@ export const isCustomCall = ({ type }: JsonObject): boolean => type === "custom_
 /** Whether an item is a call of the client's tools. */
 export const isCall = ({ type }: JsonObject): boolean =>
   type === "function_call" || type === "custom_tool_call";
+
+/** What an item calls its tool with. Some servers send the object itself. */
+export const givenTo = ({ arguments: given, input }: JsonObject): unknown =>
+  isObject(given) ? argumentsText(given) : (given ?? input);

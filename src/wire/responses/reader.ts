@@ -8,11 +8,11 @@ import { fragmentOf } from "../neutral/fragment.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
 import type { Citation, Fragment } from "../neutral/neutral.ts";
 import { type EventTap, isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
-import { argumentsText } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import {
   ARGUMENT_DELTAS,
+  givenTo,
   ITEM_KINDS,
   isCustomCall,
   itemKindOf,
@@ -309,11 +309,7 @@ export class ResponsesStreamReader extends ImagedStream {
 
   /** Reads from a finished item what its own events did not contain. */
   #whole(open: OpenItem, item: JsonObject): void {
-    if (open.kind === "call") {
-      const { arguments: given, input } = item;
-      // Some servers send the object itself.
-      this.#missed(this.#beginCall(open, item), isObject(given) ? argumentsText(given) : (given ?? input));
-    }
+    if (open.kind === "call") this.#missed(this.#beginCall(open, item), givenTo(item));
     const contents = listOf(item.content).map(objectOf);
     const summaries = listOf(item.summary).map(objectOf);
     if (open.kind === "reasoning") this.#wholeTexts(open, "summary", summaries, () => true);
