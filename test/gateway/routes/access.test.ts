@@ -139,8 +139,7 @@ function outcome({ status, json, text }: Answer): string | undefined {
   // RFC 7644, section 3.12.
   if (text.startsWith('{"schemas":')) return `${status} in SCIM's shape`;
   const error = json?.error;
-  const isOrg =
-    error?.code === "not_found" && /organisation/.test(error.message) && error.param === null;
+  const isOrg = error?.code === "not_found" && /organisation/.test(error.message) && error.param === null;
   const isOwn = [400, 404, 409].includes(status) && !isOrg;
   // A gateway alone has no analytics engine here; cells have one, which does not write exports for all callers at once.
   if (isOwn || ["analytics_unavailable", "concurrency"].includes(error?.code)) return undefined;

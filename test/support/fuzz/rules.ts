@@ -6,6 +6,7 @@ import type { Dialect, Endpoint } from "../../../src/base/endpoint.ts";
 import { WeirError } from "../../../src/base/errors.ts";
 import type { Usage } from "../../../src/base/usage.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest, Passage } from "../../../src/wire/format.ts";
+import { wellFormedJson } from "../../../src/wire/json/surrogates.ts";
 import type { ReplyFacts, SvcReply } from "../../../src/wire/neutral/contract.ts";
 import { textOf } from "../../../src/wire/neutral/fragment.ts";
 import type {
@@ -16,6 +17,7 @@ import type {
   StreamEvent,
 } from "../../../src/wire/neutral/neutral.ts";
 import { hasMark } from "../../../src/wire/neutral/source.ts";
+import { argumentsObject } from "../../../src/wire/neutral/tool-arguments.ts";
 import { passageTo } from "../../../src/wire/passages.ts";
 import { type SseEvent, sseEvents } from "../conformance/ask.ts";
 import { endpoint, provider } from "../routing/fixtures.ts";
@@ -146,26 +148,29 @@ export function wayTo(format: ClientFormat, to: Endpoint): Passage<ClientRequest
  * What a client makes of an answer, however its format cuts it into parts. Arguments that are no JSON are left out: a stream has sent them when that shows, a whole answer may have no place for them.
  */
 export function gist(reply: NeutralReply): string {
-  return JSON.stringify(
+  const said = JSON.stringify(
     reply.choices.map(({ parts, stop }) => {
-      const said = (type: string) =>
+      const proseOf = (type: string) =>
         parts.map((part) => (part.type === type && "text" in part ? part.text : "")).join("");
       const calls = parts.flatMap((part) =>
         part.type === "tool_call" && part.name !== ""
           ? [[part.id, part.name, argumentsIn(part.arguments)]]
           : [],
       );
-      return [said("text"), said("reasoning"), said("refusal"), calls, stop.reason];
+      return [proseOf("text"), proseOf("reasoning"), proseOf("refusal"), calls, stop.reason];
     }),
   );
+  // Halves of pairs are written as U+FFFD, in a stream as soon as no other half can follow.
+  return JSON.stringify(JSON.parse(wellFormedJson(said)));
 }
 
+/** The arguments as clients read them; none where they are no object, whatever a format says then. */
 function argumentsIn(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = argumentsObject(text)?.value;
     // What nests too deep to be written once more is compared no further.
     JSON.stringify(value);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+    return typeof value === "object" && value !== null && !("INVALID_JSON" in value) ? value : {};
   } catch {
     return {};
   }

@@ -237,7 +237,7 @@ describe("a tool loop", () => {
     ]);
   });
 
-  test.each(["[1]", "{", "7", '"x"'])("arguments %j are refused", (args) => {
+  test.each(["[1]", "{x", "7", '"x"'])("arguments %j are refused", (args) => {
     const turn = [hello, message("assistant", "/messages/1", call("c", "f", args))];
     expect(() => contents(turn)).toThrow(
       expect.objectContaining({ kind: "invalid_value", param: "/messages/1" }),
