@@ -12,6 +12,8 @@ import { StandIns } from "./stand-ins.ts";
 interface Open {
   readonly turn: number;
   readonly told: string[];
+  /** The first of them that has no result. */
+  next: number;
 }
 
 /** One conversation's ids, in the order in which they stand there. They are whole, no marks of a source. */
@@ -39,18 +41,21 @@ export class CallIds {
   call(id: string): string {
     const before = this.#calls.get(id) ?? 0;
     this.#calls.set(id, before + 1);
-    const told = before === 0 ? this.#standIns.of(id) : this.#standIns.replacing(id, `${id}\0${before}`);
+    const told =
+      before === 0 ? this.#standIns.of(id) : this.#standIns.replacing(id, JSON.stringify([id, before]));
     const open = this.#open.get(id);
     if (open?.turn === this.#turn) open.told.push(told);
-    else this.#open.set(id, { turn: this.#turn, told: [told] });
+    else this.#open.set(id, { turn: this.#turn, told: [told], next: 0 });
     return told;
   }
 
   /** The same of a result. Results of calls that share an id come in the order of the calls. */
   result(id: string): string {
-    const told = this.#open.get(id)?.told;
-    if (told === undefined) return this.#standIns.of(id);
-    return (told.length > 1 ? told.shift() : told[0]) as string;
+    const open = this.#open.get(id);
+    if (open === undefined) return this.#standIns.of(id);
+    const told = open.told[open.next] as string;
+    if (open.next + 1 < open.told.length) open.next++;
+    return told;
   }
 }
 

@@ -160,8 +160,8 @@ export interface NeutralTool {
   readonly kind?: ToolKind | undefined;
   /** The grammar of a custom tool's input. Absent: any text. */
   readonly grammar?: Grammar | undefined;
-  /** How the client names it, where that is by a group of tools and a name within. Calls come back so. */
-  readonly within?: { readonly namespace: string; readonly name: string } | undefined;
+  /** How the client names it, where that is in another way: by a group of tools and a name within. Calls come back so. */
+  readonly within?: { readonly namespace: string | undefined; readonly name: string } | undefined;
   readonly description?: string;
   /** JSON schema of an object. */
   readonly parameters: JsonText;

@@ -3,6 +3,7 @@
  * its search for tools (OpenAI API reference, "The response object", `output`).
  */
 import { memberOf, membersOf } from "../json/json.ts";
+import { onOneLine } from "../json/latin1.ts";
 import { latin1OfJson, textOf } from "../neutral/fragment.ts";
 import type { Fragment, ToolKind } from "../neutral/neutral.ts";
 import { objectIn } from "../neutral/tool-arguments.ts";
@@ -46,7 +47,7 @@ export function callJson(call: Called, id: string, status: ItemStatus, text: Fra
   const { tool, callId } = call;
   if (tool === undefined) return filled(latin1OfJson(callItem(id, status, call)), "arguments", text);
   if (tool === "custom") return filled(latin1OfJson(customCallItem(id, status, call)), "input", text);
-  const args = Buffer.from(objectIn(textOf(text))?.text ?? "{}").toString("latin1");
+  const args = onOneLine(Buffer.from(objectIn(textOf(text))?.text ?? "{}").toString("latin1"));
   const head = latin1OfJson({ id, type: `${tool}_call`, status, call_id: callId }).slice(0, -1);
   if (tool === "tool_search") return `${head},"execution":"client","arguments":${args}}`;
   return `${head},"action":${actionOf(args)}}`;
@@ -54,7 +55,9 @@ export function callJson(call: Called, id: string, status: ItemStatus, text: Fra
 
 /** The action of a shell's call; its type, its command and its variables are required. */
 function actionOf(args: string): string {
-  const members = membersOf(args) ?? [];
+  const members = membersOf(args);
+  // One that has a name twice, or more names than are looked at.
+  if (members === undefined) return args;
   const missing = (key: string, json: string) =>
     memberOf(members, key) === undefined ? [`"${key}":${json}`] : [];
   const added = [...missing("type", '"exec"'), ...missing("command", "[]"), ...missing("env", "{}")];

@@ -4,6 +4,7 @@
  * schema of Open Responses, https://www.openresponses.org/specification).
  */
 import { applyEdits, type Edit, jsonAt, type Member, memberOf, membersOf, setMember } from "../json/json.ts";
+import { onOneLine } from "../json/latin1.ts";
 import { spansOf } from "../json/spans.ts";
 import type { ResponsesRequest } from "./request.ts";
 
@@ -55,26 +56,13 @@ const limitOf = (request: ResponsesRequest): string | undefined =>
  */
 const MOST_ECHOED_BYTES = 256 * 1024;
 
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
-const SPACE = 32;
-
 /** A member's JSON on one line, latin1; undefined if the client did not send it, sent null, or sent more than is repeated. */
 function memberJson({ bytes, members }: ResponsesRequest, key: string): string | undefined {
   const member = memberOf(members, key);
   if (member === undefined || member.valueEnd - member.valueStart > MOST_ECHOED_BYTES) return undefined;
   const text = bytes.toString("latin1", member.valueStart, member.valueEnd);
   if (text === "null") return undefined;
-  return text.includes("\n") || text.includes("\r") ? onOneLine(text) : text;
-}
-
-/** In JSON line ends are between values alone. A text may be nothing else, and an expression takes long for each. */
-function onOneLine(text: string): string {
-  const json = Buffer.from(text, "latin1");
-  for (let i = 0; i < json.length; i++) {
-    if (json[i] === LINE_FEED || json[i] === CARRIAGE_RETURN) json[i] = SPACE;
-  }
-  return json.toString("latin1");
+  return onOneLine(text);
 }
 
 /** Members that an object must have, with the JSON text of each where the client has none. */

@@ -18,6 +18,7 @@ const CARRIES = opaquePaths([
   ["input", "*", "tools", "*", "tools", "*", "parameters"],
   ["input", "*", "arguments"],
   ["input", "*", "action"],
+  ["input", "*", "input"],
   ["text", "format", "schema"],
 ]);
 

@@ -178,9 +178,7 @@ class InputReader {
 
   #call(item: JsonObject, at: string, { kind, has }: CallType): void {
     const id = idOf(item, at, kind);
-    const given = isUnnamed(kind) ? kind : item.name;
-    if (typeof given !== "string") throw missing(`${at}/name`);
-    const name = this.#tools.nameOf(item.namespace, given);
+    const name = this.#nameOf(item, at, kind);
     this.#names.set(id, name);
     const call: ToolCallPart = {
       type: "tool_call",
@@ -192,6 +190,12 @@ class InputReader {
     };
     this.#callSeal = undefined;
     this.#assistant(at).push(call);
+  }
+
+  #nameOf({ name, namespace }: JsonObject, at: string, kind: ToolKind | undefined): string {
+    if (kind === "local_shell" || kind === "tool_search") return this.#tools.nameOfKind(kind);
+    if (typeof name !== "string") throw missing(`${at}/name`);
+    return this.#tools.nameOf(namespace, name);
   }
 
   /** They stay text: dialects with objects write it as it is. */
@@ -288,9 +292,6 @@ const RESULTS: Readonly<Record<string, ResultType>> = {
   local_shell_call_output: { kind: "local_shell" },
   tool_search_output: { kind: "tool_search" },
 };
-
-/** A tool of this kind has no name of the client's: there is one. */
-const isUnnamed = (kind: ToolKind | undefined): boolean => kind === "local_shell" || kind === "tool_search";
 
 /** Outputs of the shell may have the call's id as their own (OpenAI API reference, "Local shell tool call output"). */
 function idOf({ call_id: callId, id }: JsonObject, at: string, kind: ToolKind | undefined): string {

@@ -73,7 +73,7 @@ function readToolChoice(
   const at = "/tool_choice";
   const { type, mode, tools: named } = objectOf(choice);
   const isNarrowed = type === "allowed_tools" && (mode === "auto" || mode === "required");
-  const value = isNarrowed && reader.tools.length > 0 ? mode : choiceOf(choice, reader);
+  const value = isNarrowed && !reader.isEmpty ? mode : choiceOf(choice, reader);
   if (value === undefined) {
     dropped.push(at);
     return;
@@ -85,7 +85,7 @@ function readToolChoice(
 
 /** Undefined if it chooses a tool that is not sent. */
 function choiceOf(choice: unknown, reader: ToolReader): ToolChoice | undefined {
-  if (reader.tools.length === 0) return undefined;
+  if (reader.isEmpty) return undefined;
   if (choice === "auto" || choice === "none" || choice === "required") return choice;
   const name = chosenOf(choice, reader);
   return name === undefined ? undefined : { name };
@@ -93,13 +93,15 @@ function choiceOf(choice: unknown, reader: ToolReader): ToolChoice | undefined {
 
 /** Types of tools that are chosen by name. */
 const NAMED: readonly unknown[] = ["function", "custom"];
-/** Types of tools of which there is one, chosen by its type. */
-const UNNAMED: readonly unknown[] = ["local_shell", "tool_search"];
+
+const offered = (name: string, reader: ToolReader): string | undefined =>
+  reader.has(name) ? name : undefined;
 
 function chosenOf(value: unknown, reader: ToolReader): string | undefined {
   const { type, name, namespace } = objectOf(value);
-  if (UNNAMED.includes(type)) return reader.tools.find(({ kind }) => kind === type)?.name;
-  return NAMED.includes(type) && typeof name === "string" ? reader.nameOf(namespace, name) : undefined;
+  if (type === "local_shell" || type === "tool_search") return offered(reader.nameOfKind(type), reader);
+  const isNamed = NAMED.includes(type) && typeof name === "string";
+  return isNamed ? offered(reader.nameOf(namespace, name), reader) : undefined;
 }
 
 function readText(

@@ -3,6 +3,7 @@
  * own shell and its search for tools. They stand in `tools`, and in items of the input by which a conversation gets more of them.
  */
 
+import { fail } from "../../base/errors.ts";
 import { JsonText } from "../json/json-text.ts";
 import { wrong } from "../neutral/fields.ts";
 import type { Grammar, NeutralTool, ToolKind } from "../neutral/neutral.ts";
@@ -28,9 +29,9 @@ const SHELL = "Runs a command in a shell on the user's machine, and returns its 
 export class ToolReader {
   readonly #source: Source;
   readonly #dropped: string[];
+  /** By the name that every dialect is told. */
   readonly #tools = new Map<string, NeutralTool>();
-  /** Names of grouped tools by group and name. */
-  readonly #grouped = new Map<string, string>();
+  readonly #names = new ToolNames();
 
   constructor(source: Source, dropped: string[]) {
     this.#source = source;
@@ -39,6 +40,14 @@ export class ToolReader {
 
   get tools(): NeutralTool[] {
     return [...this.#tools.values()];
+  }
+
+  get isEmpty(): boolean {
+    return this.#tools.size === 0;
+  }
+
+  has(name: string): boolean {
+    return this.#tools.has(name);
   }
 
   /** @param at JSON pointer of the list */
@@ -61,14 +70,14 @@ export class ToolReader {
 
   /** The one name that stands for a group's and a tool's within, as every other dialect has one. */
   nameOf(namespace: unknown, name: string): string {
-    if (typeof namespace !== "string" || namespace === "") return name;
-    const key = `${namespace}\0${name}`;
-    const known = this.#grouped.get(key);
-    if (known !== undefined) return known;
-    let joined = `${namespace}__${name}`;
-    while (this.#tools.has(joined)) joined += "_";
-    this.#grouped.set(key, joined);
-    return joined;
+    if (typeof namespace !== "string" || namespace === "") return this.#names.of(`\0${name}`, name);
+    const [group, own] = [this.#source.whole(namespace), this.#source.whole(name)];
+    return this.#names.of(`${group}\0${own}`, `${group}__${own}`);
+  }
+
+  /** The name of the client's shell or search, of which there is one. */
+  nameOfKind(kind: Exclude<ToolKind, "custom">): string {
+    return this.#names.of(kind, kind);
   }
 
   #tool(tool: JsonObject, at: string, namespace: string): void {
@@ -77,8 +86,8 @@ export class ToolReader {
     else if (type === "function" || (type == null && typeof tool.name === "string"))
       this.#add(tool, at, namespace, this.#functionOf(tool));
     else if (type === "custom") this.#add(tool, at, namespace, this.#customOf(tool));
-    else if (type === "local_shell") this.#own("local_shell", SHELL, SHELL_PARAMETERS);
-    else if (type === "tool_search" && tool.execution === "client") this.#search(tool);
+    else if (type === "local_shell") this.#own("local_shell", SHELL, SHELL_PARAMETERS, at);
+    else if (type === "tool_search" && tool.execution === "client") this.#search(tool, at);
     // A search that the provider runs finds tools that are not offered yet; here all are offered.
     else this.#dropped.push(at);
   }
@@ -94,12 +103,21 @@ export class ToolReader {
     const { name: given, description } = tool;
     if (typeof given !== "string") throw wrong(`${at}/name`, "a string");
     const name = this.nameOf(namespace, given);
-    this.#tools.set(name, {
+    const isOwn = name === given;
+    const within = { name: this.#source.whole(given), namespace: this.#source.whole(namespace) || undefined };
+    this.#offer(at, {
       name,
       ...(typeof description === "string" && { description }),
       ...rest,
-      ...(namespace !== "" && { within: { namespace, name: given } }),
+      ...(!isOwn && { within }),
     });
+  }
+
+  /** @throws WeirError `invalid_value` beyond the number that a list of tools may have */
+  #offer(at: string, tool: NeutralTool): void {
+    this.#tools.set(tool.name, tool);
+    if (this.#tools.size <= MAX_TOOLS) return;
+    throw fail("invalid_value", `The request has more than ${MAX_TOOLS} tools.`, { param: at });
   }
 
   #functionOf({ parameters, strict }: JsonObject): Omit<NeutralTool, "name"> {
@@ -120,14 +138,41 @@ export class ToolReader {
     return { syntax: this.#source.whole(syntax), definition: this.#source.whole(definition) };
   }
 
-  #search({ description, parameters }: JsonObject): void {
+  #search({ description, parameters }: JsonObject, at: string): void {
     const schema = this.#source.json(parameters) ?? NO_PARAMETERS;
-    this.#own("tool_search", typeof description === "string" ? description : SEARCH, schema);
+    this.#own("tool_search", typeof description === "string" ? description : SEARCH, schema, at);
   }
 
-  #own(kind: Exclude<ToolKind, "custom">, description: string, parameters: JsonText): void {
-    this.#tools.set(kind, { name: kind, kind, description, parameters });
+  #own(kind: Exclude<ToolKind, "custom">, description: string, parameters: JsonText, at: string): void {
+    this.#offer(at, { name: this.nameOfKind(kind), kind, description, parameters });
   }
 }
+
+/** Gives each tool a name that no other has: two groups and their tools may join to the same one, and to that of a function. */
+class ToolNames {
+  /** By what the client names the tool. */
+  readonly #known = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  /** How often a name was wanted by another tool than its own. */
+  readonly #tries = new Map<string, number>();
+
+  /** @param key what the client names the tool, the same at every call of it */
+  of(key: string, wanted: string): string {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    let name = wanted;
+    while (this.#taken.has(name)) {
+      const count = (this.#tries.get(wanted) ?? 1) + 1;
+      this.#tries.set(wanted, count);
+      name = `${wanted}_${count}`;
+    }
+    this.#known.set(key, name);
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+/** As many as a list of tools may have at the top. */
+const MAX_TOOLS = 1000;
 
 const SEARCH = "Finds further tools, which can be called from then on.";

@@ -35,9 +35,9 @@ export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoin
   const parallel = options.take("parallelTools");
   if (request.tools.length > 0) {
     const { tools } = request;
-    const isCustom = (name: string) => tools.some((tool) => tool.name === name && tool.kind === "custom");
+    const custom = new Set(tools.flatMap(({ name, kind }) => (kind === "custom" ? [name] : [])));
     const named = (name: string) => ({
-      type: isCustom(name) ? ("custom" as const) : ("function" as const),
+      type: custom.has(name) ? ("custom" as const) : ("function" as const),
       name,
     });
     body.tools = tools.map((tool, index) => toolOf(strictTool(tool, index, OPENAI_RULES, options)));

@@ -122,6 +122,7 @@ export class Unwrapping {
       }
     } else if (c.charCodeAt(0) === QUOTE && !this.#isEscaped) {
       this.#inString = false;
+      this.#name = unescaped(this.#name);
       this.#state = "colon";
     } else {
       this.#isEscaped = c.charCodeAt(0) === BACKSLASH && !this.#isEscaped;
@@ -179,8 +180,10 @@ const SPACE_CODE = 32;
 /** Quotes, backslashes and control characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: models write them raw
 const SPECIAL = /["\\\u0000-\u001f]/;
-const KNOWN = /^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/;
-const HIGH = /^\\u[dD][89abAB]/;
+const KNOWN = /^(?:\\["\\/bfnrt]|(?:\\u[0-9a-fA-F]{4}){1,2})$/;
+const HIGH = /^\\u[dD][89abAB][0-9a-fA-F]{2}/;
+/** The beginning of the escape of a second half, or all of it. */
+const SECOND = /^(?:\\(?:u(?:[dD](?:[c-fC-F](?:[0-9a-fA-F]{1,2})?)?)?)?)?$/;
 
 /** A text that ends within an escape has a character that cannot be read. */
 const HALF = "\\ufffd";
@@ -192,14 +195,23 @@ function escapeEnd(text: string, at: number): number {
   if (text.charCodeAt(at + 1) !== LOWER_U) return at + 2;
   const end = at + UNIT;
   if (!HIGH.test(text.slice(at, end))) return Math.min(end, unknownEnd(text, at));
-  const isAlone = end < text.length && text.charCodeAt(end) !== BACKSLASH;
-  const isOther = end + 1 < text.length && text.charCodeAt(end + 1) !== LOWER_U;
-  return isAlone || isOther ? end : end + UNIT;
+  // The other half is here, or may still come.
+  return SECOND.test(text.slice(end, end + UNIT)) ? end + UNIT : end;
 }
 
 /** An escape that is no such escape ends behind its letter; else anywhere. */
 const unknownEnd = (text: string, at: number): number =>
   /^\\u[0-9a-fA-F]*$/.test(text.slice(at, at + UNIT)) ? at + UNIT : at + 2;
+
+/** A name may be written with escapes. */
+function unescaped(name: string): string {
+  if (!name.includes("\\")) return name;
+  try {
+    return JSON.parse(`"${utf8Of(name)}"`) as string;
+  } catch {
+    return name;
+  }
+}
 
 /** Puts the pieces of a custom call's text into the arguments of a function. */
 export class Wrapping {

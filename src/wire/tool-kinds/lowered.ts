@@ -2,6 +2,7 @@
  * A request's tools for a dialect that knows functions only: a custom tool becomes a function with one string, and so do its
  * calls in the conversation. Where the model may call some of the tools only, the others are not offered.
  */
+import { fail } from "../../base/errors.ts";
 import type { NeutralMessage, NeutralRequest, NeutralTool, Part } from "../neutral/neutral.ts";
 import type { Source } from "../neutral/source.ts";
 import { argumentsOfInput, parametersOfInput } from "./input.ts";
@@ -14,21 +15,40 @@ export interface KnownKinds {
 
 export const FUNCTIONS_ONLY: KnownKinds = Object.freeze({ custom: false, allowedTools: false });
 
-/** The request itself where there is nothing to change. @param source of its strings, which may be marks */
-export function lowered(request: NeutralRequest, known: KnownKinds, source: Source): NeutralRequest {
+/**
+ * The request itself where there is nothing to change.
+ * @param source of its strings, which may be marks
+ * @throws WeirError 400 where no tool may be called that must be
+ */
+export function lowered(given: NeutralRequest, known: KnownKinds, source: Source): NeutralRequest {
+  const request = given.options.allowedTools === undefined ? given : withOffered(given);
   const { tools, messages, options } = request;
   const isCustom =
     !known.custom && (tools.some(({ kind }) => kind === "custom") || messages.some(callsCustom));
   const { allowedTools, ...others } = options;
   const isNarrowed = !known.allowedTools && allowedTools !== undefined;
   if (!isCustom && !isNarrowed) return request;
-  const offered = isNarrowed ? tools.filter(({ name }) => allowedTools.value.includes(name)) : tools;
+  const allowed = isNarrowed ? new Set(allowedTools.value) : undefined;
+  const offered = allowed === undefined ? tools : tools.filter(({ name }) => allowed.has(name));
   return {
     ...request,
     tools: isCustom ? offered.map(functionOf) : offered,
     messages: isCustom ? messages.map((message) => withFunctions(message, source)) : messages,
     options: isNarrowed ? others : options,
   };
+}
+
+/** Only tools that are offered can be allowed. @throws WeirError 400 where one must be called, and none can be */
+function withOffered(request: NeutralRequest): NeutralRequest {
+  const { tools, options } = request;
+  const { value, at } = options.allowedTools ?? { value: [], at: "" };
+  const names = new Set(tools.map(({ name }) => name));
+  const allowed = value.filter((name) => names.has(name));
+  if (allowed.length === 0 && options.toolChoice?.value === "required") {
+    throw fail("invalid_value", `${at} allows no tool of the request, and requires a call.`, { param: at });
+  }
+  if (allowed.length === value.length) return request;
+  return { ...request, options: { ...options, allowedTools: { value: allowed, at } } };
 }
 
 const callsCustom = ({ parts }: NeutralMessage): boolean => parts.some(isCustomCall);

@@ -33,7 +33,7 @@ export function withKinds(
     own.set(name, {
       name: within?.name ?? own.get(name)?.name ?? given,
       ...(kind !== undefined && { kind }),
-      ...(within !== undefined && { namespace: within.namespace }),
+      ...(within?.namespace !== undefined && { namespace: within.namespace }),
     });
   }
   return own;

@@ -75,6 +75,10 @@ describe("out of arguments", () => {
     ["no end of the text", '{"input":"abc', "abc"],
     ["an escape that is cut", '{"input":"abc\\u00', "abc\ufffd"],
     ["half of a pair", '{"input":"a\\ud83db"}', "a\ud83db"],
+    ["half of a pair before an escape that is none", '{"input":"a\\ud83d\\uzzzz"}', "a\ud83d\\uzzzz"],
+    ["half of a pair before an escape that is cut", '{"input":"a\\ud83d\\u12"}', "a\ud83d\\u12"],
+    ["half of a pair before another character's escape", '{"input":"a\\ud83d\\u0041"}', "a\ud83dA"],
+    ["a name with escapes", '{"in\\u0070ut":"abc"}', "abc"],
     ["the text twice", '{"input":"a","input":"b"}', "a"],
   ])("%s", (_, given, text) => {
     expect(unwrapped([given])).toBe(text);

@@ -29,6 +29,24 @@ describe("tools of a responses client", () => {
     ];
     const way = to({ tools: [namespace, { type: "function", name: "mail__send_", parameters: ANY }], input });
     expect(functions(way.sent)).toEqual(["mail__send", "mail__draft", "mail__send_"]);
+    // Two groups may join to one name, and to that of a function.
+    const joined = [
+      { type: "namespace", name: "a", tools: [{ type: "function", name: "_b" }] },
+      { type: "namespace", name: "a_", tools: [{ type: "function", name: "b" }] },
+      { type: "function", name: "a___b" },
+      { type: "local_shell" },
+      { type: "function", name: "local_shell" },
+    ];
+    const apart = to({ tools: joined });
+    expect(functions(apart.sent)).toEqual(["a___b", "a___b_2", "a___b_3", "local_shell", "local_shell_2"]);
+    const calls = (name: string) =>
+      JSON.parse(answered(apart, calling("messages", name, "{}")).whole).output[0] as Json;
+    expect(calls("a___b")).toMatchObject({ namespace: "a", name: "_b" });
+    expect(calls("a___b_2")).toMatchObject({ namespace: "a_", name: "b" });
+    expect(calls("a___b_3")).toMatchObject({ type: "function_call", name: "a___b" });
+    expect(calls("a___b_3")).not.toHaveProperty("namespace");
+    expect(calls("local_shell")).toMatchObject({ type: "local_shell_call" });
+    expect(calls("local_shell_2")).toMatchObject({ type: "function_call", name: "local_shell" });
     expect(JSON.stringify(way.sent.messages)).toContain('"name":"mail__send"');
     const { whole } = answered(way, calling("messages", "mail__send", "{}"));
     expect(JSON.parse(whole).output[0]).toMatchObject({
@@ -43,6 +61,18 @@ describe("tools of a responses client", () => {
       namespace: "mail",
       input: "Hi",
     });
+  });
+
+  test("a long name of a group comes back whole, and there is a most of tools", () => {
+    const name = "g".repeat(5000);
+    const way = to({ tools: [{ ...namespace, name }] });
+    const [told] = functions(way.sent);
+    const { whole } = answered(way, calling("messages", told as string, "{}"));
+    expect(JSON.parse(whole).output[0]).toMatchObject({ namespace: name, name: "send" });
+    const many = Array.from({ length: 1001 }, (_, index) => ({ type: "function", name: `f${index}` }));
+    expect(() => to({ tools: [{ ...namespace, tools: many }] })).toThrow(
+      expect.objectContaining({ kind: "invalid_value", param: "/tools/0/tools/1000" }),
+    );
   });
 
   test("those that an item of the input adds are offered", () => {
@@ -69,6 +99,10 @@ describe("tools of a responses client", () => {
       { content: [{ type: "tool_use", id: "c1", name: "local_shell", input: action }] },
       { content: [{ type: "tool_result", tool_use_id: "c1" }] },
     ]);
+    const lines = '{\n "command": ["rm"],\r\n "env": {},\n "env": {}}';
+    const raw = answered(way, calling("messages", "local_shell", lines));
+    expect(JSON.parse(raw.whole).output[0].action).toEqual({ command: ["rm"], env: {} });
+    expect(eventsIn(raw.stream).length).toBeGreaterThan(2);
     const { whole, stream } = answered(way, calling("messages", "local_shell", '{"command":["rm","1.0"]}'));
     const item = {
       type: "local_shell_call",
@@ -166,6 +200,24 @@ describe("a choice of some tools", () => {
       expect(named).toEqual(new Set(["a", "b", "c"]));
     } else expect(named).toEqual(new Set(["a", "c"]));
   });
+});
+
+test("a choice of tools that are not offered is none, and an error where one must be called", () => {
+  const body = (mode: string) => ({
+    input: "x",
+    tools: [{ type: "function", name: "a", parameters: ANY }],
+    tool_choice: { type: "allowed_tools", mode, tools: [{ type: "function", name: "b" }] },
+  });
+  for (const dialect of DIALECTS) {
+    if (dialect === "responses") continue;
+    expect(() => told("responses", body("required"), upstreamOf(dialect))).toThrow(
+      expect.objectContaining({ kind: "invalid_value", param: "/tool_choice" }),
+    );
+    const { sent } = told("responses", body("auto"), upstreamOf(dialect));
+    expect(namesIn({ tools: sent.tools, toolConfig: sent.toolConfig })).toEqual([]);
+  }
+  const one = { ...body("auto"), tool_choice: { type: "function", name: "b" } };
+  expect(told("responses", one, upstreamOf("messages")).outgoing.dropped).toEqual(["/tool_choice"]);
 });
 
 test("tools that a messages client's search found are told in words, by the names that the upstream knows", () => {
