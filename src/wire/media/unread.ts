@@ -12,9 +12,18 @@ const CALL_TYPE = /call|search|result/i;
  * @throws WeirError 400 `capability_not_supported` if a part of a message that holds media is among it
  */
 export function refuseUnread(dropped: readonly string[], body: unknown): void {
+  let list = "";
+  let parts: unknown;
   for (const at of dropped) {
-    if (!/\/(?:content|output)\/\d+$/.test(at)) continue;
-    const { type } = objectOf(valueAt(body, at));
+    const place = at.lastIndexOf("/");
+    const parent = at.slice(0, place);
+    if (!parent.endsWith("/content") && !parent.endsWith("/output")) continue;
+    // A body may have a hundred thousand of them in one list.
+    if (parent !== list) {
+      list = parent;
+      parts = valueAt(body, parent);
+    }
+    const { type } = objectOf(Array.isArray(parts) ? parts[Number(at.slice(place + 1))] : undefined);
     if (typeof type !== "string" || !MEDIA_TYPE.test(type) || CALL_TYPE.test(type)) continue;
     const message = `${at}: a part of type ${JSON.stringify(type.slice(0, 100))} cannot be sent to this model's provider.`;
     throw fail("capability_not_supported", message, { param: at });
