@@ -18,7 +18,7 @@ export interface AttemptRequest {
   readonly headers: readonly string[];
   /** A string is written together with the head. */
   readonly body: Uint8Array | string;
-  /** Who takes the answer's body as it comes; undefined: the answer has the first 64 KB of it. */
+  /** Names the sink that takes the answer's body as it comes. Without this function the answer has the first 64 KB of its body. */
   readonly sinkOf?: SinkOf | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface BodySink {
   take(chunk: Buffer): boolean;
 }
 
-/** Who takes the body of an answer with this head. Undefined: its body is not wanted. */
+/** Returns the sink for the body of an answer with this head; undefined where the caller wants no body. */
 export type SinkOf = (head: AnswerHead) => BodySink | undefined;
 
 export interface Answer {

@@ -1,6 +1,6 @@
 /**
  * Fetches what a tenant's URL stands for. Redirects are followed by hand, so that the guard looks at each of their addresses anew; no
- * cookie or credential is sent, no content decoded, and the body goes to whoever asked as it comes.
+ * cookie or credential is sent, no content is decoded, and the caller's sink gets the body as it comes.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { AnswerHead, BodySink } from "./attempt.ts";
@@ -19,7 +19,7 @@ export interface DownloadRequest {
   readonly signal: AbortSignal;
   /**
    * Told of the body before its first byte.
-   * @returns who takes it, or why it is refused, in a sentence for the tenant. A redirect's body is not asked about.
+   * @returns the sink that takes the body, or why the body is refused, in a sentence for the tenant. It is not called for redirects.
    */
   readonly begin: (head: BodyHead) => BodySink | string;
 }

@@ -83,7 +83,7 @@ export class Call implements Indexed {
   keptRoom: KeptRoom | undefined;
   /** The answer may be kept by default, and there was no room for it. */
   isStoreLeftOut = false;
-  /** What was fetched for it. */
+  /** The memory that the call's fetched pictures and documents hold. */
   mediaShare: MediaShare | undefined;
   reservation: Reservation | undefined;
   /** The call's copy at a policy's shadow endpoint. */

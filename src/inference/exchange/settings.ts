@@ -47,7 +47,7 @@ export const mediaFetchField = z
   .strictObject({
     /** False: such a request is refused. */
     enabled: z.boolean().default(false),
-    /** Ranges that may be fetched from beside public addresses: whatever is there can be read by every caller. */
+    /** Ranges of addresses that the gateway may fetch from, beside public ones. Every caller can then read whatever is there. */
     allow: z
       .array(z.union([z.cidrv4(), z.cidrv6()]))
       .max(256)

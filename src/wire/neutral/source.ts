@@ -268,7 +268,7 @@ const LESS_THAN = 60;
 const BLANK = 32;
 const BACKSLASH = 92;
 const LOWER_U = 117;
-/** Of `\f`, `\n`, `\r`, `\t`. */
+/** Letters of the escapes of white space: `\f`, `\n`, `\r`, `\t`. */
 const PLAIN_ESCAPES: readonly number[] = [102, 110, 114, 116];
 
 const SPACE: readonly number[] = [32, 10, 13, 9];

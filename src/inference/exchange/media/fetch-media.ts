@@ -38,7 +38,7 @@ export interface FetchCounts {
 
 /** Different addresses of one call. */
 const MAX_ADDRESSES = 20;
-/** Answers that are read at once, and those for calls of one org: what is slow delays its own org's calls only. */
+/** Fetches that run at once, and those for calls of one org: slow servers delay the calls of that org only. */
 export const MAX_FETCHES = 64;
 const MAX_FETCHES_OF_ORG = 20;
 const MAX_WAITING = 4096;

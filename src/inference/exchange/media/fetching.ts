@@ -60,7 +60,7 @@ export class Fetching {
     this.#input = input;
   }
 
-  /** Ends what is under way: `all` rejects with the reason. */
+  /** Ends the fetches that run: `all` rejects with the reason. */
   stop(reason: Error): void {
     this.#reason ??= reason;
     this.#ended.abort();

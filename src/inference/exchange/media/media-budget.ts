@@ -1,4 +1,4 @@
-/** Bound of what is fetched for all calls under way together, so that no client can exhaust the machine's memory by addresses. */
+/** Bounds the bytes that all calls under way have fetched, so that no client can exhaust the machine's memory by addresses. */
 
 /** Share of the bound for the calls of one org. */
 const ORG_SHARE = 1 / 2;

@@ -92,7 +92,7 @@ export class Shadows {
     if (call.reservation.fit !== undefined) return false;
     // Larger bodies are written in a thread that calls wait for.
     if (call.request.bytes.length > LARGE_BODY_BYTES) return false;
-    // What was fetched is counted until the call is over, and the copy may take longer.
+    // The budget counts fetched media until the call is over, and its copy may take longer.
     if (call.request.fetched !== undefined) return false;
     // The planner excludes such endpoints; checked again because a prompt in the wrong place cannot be taken back.
     if (call.isZdr && !endpoint.dataPolicy.zdr) return false;
