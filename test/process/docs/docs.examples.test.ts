@@ -89,9 +89,10 @@ let saidBySimulator: Promise<string>;
 beforeAll(async () => {
   cpSync(join(REPO, "config"), join(folder, "config"), { recursive: true });
   const providers = join(folder, "config", "providers.yaml");
-  const [provider, quirks] = [textOf("docs/providers.md 1"), textOf("docs/providers.md 2")];
-  writeFileSync(providers, `${readFileSync(providers, "utf8")}\n${provider}${quirks}`);
-  writeFileSync(join(folder, "config", "models", "acme.yaml"), textOf("docs/providers.md 3"));
+  // The quirks belong to the provider that is above them in the file: to that of the first example.
+  const added = ["docs/providers.md 1", "docs/providers.md 3", "docs/providers.md 2"].map(textOf).join("");
+  writeFileSync(providers, `${readFileSync(providers, "utf8")}\n${added}`);
+  writeFileSync(join(folder, "config", "models", "acme.yaml"), textOf("docs/providers.md 4"));
   process.env.ACME_API_KEY = "sk-acme";
   simulator = await startSimulator({});
   const env = { PORT: "0", DATA_DIR: join(folder, "data"), CONFIG_DIR: join(folder, "config") };
