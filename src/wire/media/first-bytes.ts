@@ -11,8 +11,8 @@ export interface Told {
   readonly isWeak?: true;
 }
 
-/** So many bytes are looked at. */
-export const FIRST_BYTES = 64;
+/** So many characters of base64 are looked at: 64 bytes. */
+const LOOKED_AT = 88;
 
 const BEGINNINGS: readonly (readonly [beginning: string, told: Told])[] = [
   ["\xff\xd8\xff", { type: "image/jpeg" }],
@@ -61,16 +61,19 @@ const BRANDS: Readonly<Record<string, Told>> = {
 
 const EBML = "\x1aE\xdf\xa3";
 
-/** Undefined where the beginning is of no known format. @param bytes the first {@link FIRST_BYTES} or fewer */
-export function toldBy(bytes: Buffer): Told | undefined {
-  const text = bytes.toString("latin1");
-  if (text.startsWith("ftyp", 4)) return BRANDS[text.slice(8, 12)] ?? MP4;
-  if (text.startsWith(EBML)) {
-    const type = text.includes("webm") ? "video/webm" : "video/x-matroska";
+/** By the first byte: most data begin as none of them. */
+const BY_FIRST = Map.groupBy(BEGINNINGS, ([beginning]) => beginning.charCodeAt(0));
+
+/** Undefined where the beginning is of no known format. @param base64 of the data, or of their beginning */
+export function toldBy(base64: string): Told | undefined {
+  const beginning = Buffer.from(base64.slice(0, LOOKED_AT), "base64").toString("latin1");
+  if (beginning.startsWith("ftyp", 4)) return BRANDS[beginning.slice(8, 12)] ?? MP4;
+  if (beginning.startsWith(EBML)) {
+    const type = beginning.includes("webm") ? "video/webm" : "video/x-matroska";
     return { type, isContainer: true };
   }
-  return (
-    CHUNKS[`${text.slice(0, 4)} ${text.slice(8, 12)}`] ??
-    BEGINNINGS.find(([beginning]) => text.startsWith(beginning))?.[1]
-  );
+  if (beginning.startsWith("RIFF") || beginning.startsWith("FORM")) {
+    return CHUNKS[`${beginning.slice(0, 4)} ${beginning.slice(8, 12)}`];
+  }
+  return BY_FIRST.get(beginning.charCodeAt(0))?.find(([known]) => beginning.startsWith(known))?.[1];
 }

@@ -15,7 +15,7 @@ import type {
 import type { MediaPart } from "../neutral/not-carried.ts";
 import type { Source } from "../neutral/source.ts";
 import { mediaSource } from "./data-url.ts";
-import { FIRST_BYTES, type Told, toldBy } from "./first-bytes.ts";
+import { type Told, toldBy } from "./first-bytes.ts";
 import { isText, isVague, kindOf, type MediaKind, rightType, typeOfAddress } from "./types.ts";
 import { refuseUnread } from "./unread.ts";
 
@@ -88,7 +88,7 @@ function fittedData(part: MediaPart, given: DataSource, source: Source): MediaPa
   const own = given.data.startsWith("data:") ? mediaSource(source, given.data, part.at, "") : given;
   if (own.kind !== "data") return part;
   const { head, tail, length } = source.ends(own.data, ENDS);
-  const told = toldBy(Buffer.from(unescaped(head), "base64").subarray(0, FIRST_BYTES));
+  const told = toldBy(unescaped(head));
   const type = typeOf(rightType(own.mediaType), told, part);
   const isUntold = isVague(type) && told === undefined;
   if (isText(type) || (isUntold && part.type === "document")) {
@@ -125,7 +125,8 @@ function typeOf(label: string, told: Told | undefined, { type }: MediaPart): str
 /** Characters of base64 that hold the first bytes, or a line of it with its end, if some are escaped. */
 const ENDS = 128;
 
-const unescaped = (json: string): string => json.replace(/\\[nrt]/g, "").replaceAll("\\", "");
+const unescaped = (json: string): string =>
+  json.includes("\\") ? json.replace(/\\[nrt]/g, "").replaceAll("\\", "") : json;
 
 /**
  * Whether base64 has no line ends, none of the letters for URLs, and its padding (RFC 4648, section 4). Anthropic refuses any other

@@ -61,8 +61,11 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["text/txt", "text/plain"],
 ]);
 
+const RIGHT_NAMES: ReadonlySet<string> = new Set(OTHER_NAMES.values());
+
 /** The right name of a type, without parameters, in lower case. What is not known stays. */
 export function rightType(label: string): string {
+  if (RIGHT_NAMES.has(label)) return label;
   const bare = (label.split(";", 1)[0] as string).trim().toLowerCase();
   return OTHER_NAMES.get(bare) ?? bare;
 }

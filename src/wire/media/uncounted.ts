@@ -2,11 +2,11 @@
  * Image parts that hold something else. An image costs so many tokens at most; a PDF or a text, which is told as what it is
  * wherever it stands, may cost any number, and a hold must cover it.
  */
-import { FIRST_BYTES, toldBy } from "./first-bytes.ts";
+import { toldBy } from "./first-bytes.ts";
 import { isVague, kindOf, rightType, typeOfAddress } from "./types.ts";
 
 /** Characters of base64 for the first bytes, some of them escaped. */
-const HEAD = 2 * FIRST_BYTES;
+const HEAD = 128;
 /** A data URL's comma is within so many characters. */
 const LABEL = 256;
 
@@ -19,7 +19,7 @@ export function isNoImage(text: string, at: number): boolean {
     from = at + comma + 1;
   }
   const head = text.slice(from, from + HEAD).replaceAll("\\", "");
-  const told = toldBy(Buffer.from(head, "base64").subarray(0, FIRST_BYTES));
+  const told = toldBy(head);
   return told !== undefined && kindOf(told.type) !== "image";
 }
 
