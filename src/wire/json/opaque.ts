@@ -24,7 +24,8 @@ const NOTHING: OpaquePaths = { isLeaf: false, within: new Map(), sign: /(?!)/ };
 export const NO_PATHS = NOTHING;
 
 /** Whether a text may have values at the paths. Costs far less than to look for them. */
-export const hasCarried = (text: string, { sign }: OpaquePaths): boolean => sign.test(text);
+export const hasCarried = (text: string, paths: OpaquePaths): boolean =>
+  paths !== NOTHING && paths.sign.test(text);
 
 export function opaquePaths(paths: readonly OpaquePath[]): OpaquePaths {
   const byName = new Map<string, OpaquePath[]>();
