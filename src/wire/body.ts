@@ -74,8 +74,9 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
       : optionTextsOf(text, members, rules.ours);
   const svc = extension === undefined ? NO_OPTIONS : readSvc(extension, optionTexts);
   if (svc.holdWaitMs > 0 && value.stream !== true) throw waitsUnstreamed(rules.ours);
+  let optionBytes = 0;
   // A provider may read its own options as prompt.
-  const optionBytes = Object.values(optionTexts).reduce((sum, json) => sum + Buffer.byteLength(json), 0);
+  for (const name in optionTexts) optionBytes += Buffer.byteLength(optionTexts[name] as string);
   const hasOpaque = opaqueBytes > 0;
   const { extras: table } = rules;
   return {

@@ -111,7 +111,10 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
         continue;
       }
       const length = quote - i - 1;
-      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i, media)) opaqueBytes += length;
+      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i)) {
+        opaqueBytes += length;
+        media.push(i + 1);
+      }
       wordStart = i + 1;
       wordEnd = quote;
       if (length > ELIDE_OVER) {
@@ -309,15 +312,13 @@ const BASE64 = /[A-Za-z0-9+/=_-]{128}/y;
 
 /**
  * Whether the string that opens at `at` is media: a data URL or base64 behind one of the formats' keys. Both are
- * required, because media is not counted as prompt, and the prompt's tokens are billed. Adds the place of the string to `found`.
+ * required, because media is not counted as prompt, and the prompt's tokens are billed.
  */
-function isMedia(text: string, wordStart: number, wordEnd: number, at: number, found: number[]): boolean {
+function isMedia(text: string, wordStart: number, wordEnd: number, at: number): boolean {
   if (text.slice(wordEnd + 1, at).trim() !== ":") return false;
   if (!MEDIA_KEYS.includes(text.slice(wordStart, wordEnd))) return false;
   BASE64.lastIndex = at + 1;
-  if (!text.startsWith("data:", at + 1) && !BASE64.test(text)) return false;
-  found.push(at + 1);
-  return true;
+  return text.startsWith("data:", at + 1) || BASE64.test(text);
 }
 
 /** Up to so many members, comparing all pairs costs less than a set. */
