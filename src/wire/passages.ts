@@ -36,7 +36,7 @@ const SPLICED_ONLY: ReadonlySet<Dialect> = new Set<Dialect>(["completions"]);
 
 /** Whether some dialect of the endpoint can answer in this format; asked of every endpoint of every call. */
 export function canAnswer(format: ClientFormat, endpoint: Endpoint): boolean {
-  const [first] = endpoint.dialects;
+  const first = endpoint.dialects[0];
   return first === undefined || !SPLICED_ONLY.has(first) || passageTo(format, endpoint) !== undefined;
 }
 
