@@ -6,8 +6,14 @@
 import { MAX_DEPTH } from "./json.ts";
 import { closingQuote } from "./json-string.ts";
 
-/** Some servers send the empty object that a call begins with, and then its arguments: `{}{"a":1}`. */
-export const EMPTY_OBJECTS = /^(?:\s*\{\s*\}(?=\s*\{))+/;
+/**
+ * Some servers send the empty object that a call begins with, and then its arguments: `{}{"a":1}`.
+ * @param space a sign of white space, as a pattern
+ */
+export const emptyObjects = (space: string): RegExp =>
+  new RegExp(`^(?:${space}*\\{${space}*\\}(?=${space}*\\{))+`);
+
+export const EMPTY_OBJECTS = emptyObjects("\\s");
 
 /** A number or a word. */
 const SCALAR = /[-+.\w]*/y;

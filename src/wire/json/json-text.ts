@@ -13,8 +13,8 @@ export interface Within extends Span {
 }
 
 /** What stands in the place of each text while the values around it are written. No caller can guess it, and it never leaves. */
-const SIGN = `<weir-json:${randomBytes(12).toString("hex")}:`;
-const PLACES = new RegExp(`"${SIGN}(\\d+)>"`);
+const MARK = `<weir-json:${randomBytes(12).toString("hex")}>`;
+const PLACE = `"${MARK}"`;
 
 /** The texts that were met while a value is written; undefined between. */
 let met: JsonText[] | undefined;
@@ -59,7 +59,8 @@ export class JsonText {
   toJSON(): string {
     if (met === undefined)
       throw new TypeError("JSON that is carried as text is written by jsonPieces or jsonTextOf.");
-    return `${SIGN}${met.push(this) - 1}>`;
+    met.push(this);
+    return MARK;
   }
 }
 
@@ -74,11 +75,16 @@ export function jsonPieces(value: unknown): (string | JsonText)[] {
   } finally {
     met = before;
   }
-  if (texts.length === 0) return [json];
-  // Every other piece is the number of a text.
-  return json
-    .split(PLACES)
-    .map((piece, index) => (index % 2 === 0 ? piece : (texts[Number(piece)] as JsonText)));
+  const pieces: (string | JsonText)[] = [];
+  let from = 0;
+  // They were met in the order in which they are written.
+  for (const text of texts) {
+    const at = json.indexOf(PLACE, from);
+    pieces.push(json.slice(from, at), text);
+    from = at + PLACE.length;
+  }
+  pieces.push(json.slice(from));
+  return pieces;
 }
 
 /** JSON text of a value, and of the texts that it carries. */

@@ -111,10 +111,7 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
         continue;
       }
       const length = quote - i - 1;
-      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i)) {
-        opaqueBytes += length;
-        media.push(i + 1);
-      }
+      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i, media)) opaqueBytes += length;
       wordStart = i + 1;
       wordEnd = quote;
       if (length > ELIDE_OVER) {
@@ -125,9 +122,7 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
       }
       i = quote + 1;
     } else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
-      if (++depth > MAX_DEPTH) {
-        throw fail("invalid_value", `The body nests deeper than ${MAX_DEPTH} levels.`, { param: pointer });
-      }
+      if (++depth > MAX_DEPTH) throw tooDeep(pointer);
       if (counts) tally.opened(depth, c === OPEN_OBJECT, pointer, bounds);
       wantKey = depth === 1;
       i++;
@@ -306,19 +301,24 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
   return edits;
 }
 
+const tooDeep = (pointer: string) =>
+  fail("invalid_value", `The body nests deeper than ${MAX_DEPTH} levels.`, { param: pointer });
+
 /** Keys under which the formats carry media. Under any other key, such text is prose to a model. */
 export const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url", "result"];
 const BASE64 = /[A-Za-z0-9+/=_-]{128}/y;
 
 /**
  * Whether the string that opens at `at` is media: a data URL or base64 behind one of the formats' keys. Both are
- * required, because media is not counted as prompt, and the prompt's tokens are billed.
+ * required, because media is not counted as prompt, and the prompt's tokens are billed. Adds the place of the string to `found`.
  */
-function isMedia(text: string, wordStart: number, wordEnd: number, at: number): boolean {
+function isMedia(text: string, wordStart: number, wordEnd: number, at: number, found: number[]): boolean {
   if (text.slice(wordEnd + 1, at).trim() !== ":") return false;
   if (!MEDIA_KEYS.includes(text.slice(wordStart, wordEnd))) return false;
   BASE64.lastIndex = at + 1;
-  return text.startsWith("data:", at + 1) || BASE64.test(text);
+  if (!text.startsWith("data:", at + 1) && !BASE64.test(text)) return false;
+  found.push(at + 1);
+  return true;
 }
 
 /** Up to so many members, comparing all pairs costs less than a set. */

@@ -37,9 +37,14 @@ export function opaquePaths(paths: readonly OpaquePath[]): OpaquePaths {
   const within = new Map([...byName].map(([name, rests]) => [name, opaquePaths(rests)]));
   const last = new Set(paths.flatMap((path) => path.findLast((name) => name !== "*") ?? []));
   // Behind a quote that is escaped, a name is text within a string.
-  const sign = new RegExp(`"(?:${[...last].join("|")})"\\s*:\\s*[{[]`);
-  return { isLeaf, within, sign };
+  const plain = `"(?:${[...last].join("|")})"`;
+  // A name may be written with escapes of its letters, which texts have no reason to escape.
+  const escapedLength = ESCAPE_LENGTH * Math.max(0, ...[...last].map((name) => name.length));
+  const escaped = `\\\\u00[4-7][\\da-fA-F][^"]{0,${escapedLength}}"`;
+  return { isLeaf, within, sign: new RegExp(`(?:${plain}|${escaped})\\s*:\\s*[{[]`) };
 }
+
+const ESCAPE_LENGTH = 6;
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -48,7 +53,10 @@ const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** The same in a body whose members are known by position. Those without such a path are not looked at. */
+/**
+ * As {@link opaqueSpans}, in a body whose members are known by position. Those without such a path are not looked at.
+ * @throws WeirError `invalid_json` where a name is damaged
+ */
 export function carriedSpans(bytes: Buffer, members: readonly Member[], { within }: OpaquePaths): Span[] {
   const spans: Span[] = [];
   for (const { key, valueStart, valueEnd } of members) {
@@ -67,6 +75,7 @@ export function carriedSpans(bytes: Buffer, members: readonly Member[], { within
  * The spans of objects and lists at these paths, in order. Other values stay where they are: they are too small to lose
  * anything but a number's form, and readers expect to see them.
  * @param text valid JSON. @param at where the value begins
+ * @throws WeirError `invalid_json` where a name is damaged
  */
 export function opaqueSpans(text: string, at: number, paths: OpaquePaths): Span[] {
   const spans: Span[] = [];

@@ -7,8 +7,11 @@ import type { NeutralOptions, NeutralRequest } from "./neutral.ts";
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Leaves out undefined members. */
-export const defined = <T extends object>(members: T): Defined<T> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
+export function defined<T extends object>(members: T): Defined<T> {
+  const kept: Partial<T> = {};
+  for (const name in members) if (members[name] !== undefined) kept[name] = members[name];
+  return kept as Defined<T>;
+}
 
 /** For {@link OptionTaker.takeTier}: a dialect's words, which mean what the contract's do. */
 export const sameWords = (...words: readonly string[]): Readonly<Record<string, string>> =>

@@ -3,7 +3,7 @@
  * a mark is written, the bytes of what it stands for are written. So a prompt or an image of megabytes goes from one format into
  * another without being decoded, scanned or copied (T57), and a schema or arguments as the text that the caller wrote.
  */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { fail } from "../../base/errors.ts";
 import type { Elided } from "../json/json.ts";
 import { JsonText, jsonPieces } from "../json/json-text.ts";
@@ -13,6 +13,12 @@ import { wellFormedBytes, wellFormedJson } from "../json/surrogates.ts";
 /** Finds marks in text. Only the source that made a mark knows its string. */
 const SIGN = `<weir:${randomBytes(12).toString("hex")}`;
 const NO_MARK = /(?!)/g;
+
+/** 80 random bits in hexadecimal digits. Node makes UUIDs from random bytes that it has in store. */
+function unguessable(): string {
+  const uuid = randomUUID();
+  return uuid.slice(0, 8) + uuid.slice(-12);
+}
 
 /** Whether a text contains a mark, which only {@link Source.whole} can resolve. */
 export const hasMark = (text: string): boolean => text.includes(SIGN);
@@ -56,7 +62,7 @@ export class Source {
     this.#fetched = fetched;
     this.#carried = carried.map(({ start, end }) => new JsonText({ bytes, start, end }));
     const isMarked = elided.length + carried.length + fetched.length > 0;
-    const head = isMarked ? `${SIGN}:${randomBytes(8).toString("hex")}` : SIGN;
+    const head = isMarked ? `${SIGN}:${unguessable()}` : SIGN;
     this.#head = head;
     this.#carriedMark = `${head}!`;
     const hasStrings = elided.length + fetched.length > 0;

@@ -58,7 +58,7 @@ export class NeutralCapture {
         this.#media(event);
         break;
       case "stop":
-        this.#choice(event.choice).stop = event.stop.reason;
+        this.#stop(event);
         break;
       case "usage":
         this.usage = event.usage;
@@ -91,18 +91,23 @@ export class NeutralCapture {
   #begin(event: Extract<StreamEvent, { type: "begin" }>): void {
     const call = event.kind === "tool_call";
     if (call) this.toolCalls++;
-    const { parts } = this.#choice(event.choice);
-    if (event.part >= MAX_PARTS) return;
+    const parts = this.#choice(event.choice)?.parts;
+    if (parts === undefined || event.part >= MAX_PARTS) return;
     const id = call ? fragmentOf(event.id) : "";
     const name = call ? fragmentOf(event.name) : "";
     parts[event.part] = { kind: event.kind, id, name, text: new Growing() };
   }
 
+  #stop({ choice, stop }: Extract<StreamEvent, { type: "stop" }>): void {
+    const captured = this.#choice(choice);
+    if (captured !== undefined) captured.stop = stop.reason;
+  }
+
   /** Media are no text: they count against what is kept, and not towards what is billed without a report. */
   #media({ choice, part, media }: Extract<StreamEvent, { type: "media" }>): void {
     this.events++;
-    const { parts } = this.#choice(choice);
-    if (part >= MAX_PARTS || media.source === undefined) return;
+    const parts = this.#choice(choice)?.parts;
+    if (parts === undefined || part >= MAX_PARTS || media.source === undefined) return;
     const text = new Growing();
     const json = latin1OfJson(nativeMedia(media));
     this.#mediaBytes += json.length;
@@ -126,10 +131,10 @@ export class NeutralCapture {
     for (const { parts } of this.#choices) for (const part of parts) part?.text.clear();
   }
 
-  #choice(index: number): CapturedChoice {
-    const at = Math.min(index, MAX_CHOICES - 1);
-    while (this.#choices.length <= at) this.#choices.push({ parts: [], stop: undefined });
-    return this.#choices[at] as CapturedChoice;
+  #choice(index: number): CapturedChoice | undefined {
+    if (index >= MAX_CHOICES) return undefined;
+    while (this.#choices.length <= index) this.#choices.push({ parts: [], stop: undefined });
+    return this.#choices[index];
   }
 }
 

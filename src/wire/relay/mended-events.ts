@@ -3,6 +3,7 @@
  * put together, since clients decode each event by itself. The first pieces of a call's arguments wait while they may mean that it
  * has none: `null` or white space, or the empty object that some servers send before the arguments.
  */
+import { emptyObjects } from "../json/cut-object.ts";
 import { beginsWithHalf, endsWithHalf } from "../json/surrogates.ts";
 import { fragmentOf, textOf } from "../neutral/fragment.ts";
 import type { Fragment, StreamEvent } from "../neutral/neutral.ts";
@@ -18,8 +19,12 @@ const REPLACED: Fragment = fragmentOf("\ufffd");
 
 /** More white space than this is passed on. */
 const MAX_UNDECIDED = 64;
-const UNDECIDED = /^(?:\s|\\[nrt])*(?:n(?:u(?:ll?)?)?|\{(?:\s|\\[nrt])*\})?(?:\s|\\[nrt])*$/;
-const EMPTY_BEFORE = /^(?:\s|\\[nrt])*(?:\{(?:\s|\\[nrt])*\}(?:\s|\\[nrt])*)(?=\{)/;
+/** White space in a piece of JSON text. */
+const SPACE = "(?:\\s|\\\\[nrt])";
+const UNDECIDED = new RegExp(
+  `^${SPACE}*(?:n(?:u(?:ll?)?)?${SPACE}*|(?:\\{${SPACE}*\\}${SPACE}*)*(?:\\{${SPACE}*)?)$`,
+);
+const EMPTY_BEFORE = emptyObjects(SPACE);
 
 export class MendedEvents {
   readonly #tell: Emit;
@@ -91,7 +96,7 @@ export class MendedEvents {
     const text = this.#undecided.get(key);
     if (text === undefined || isNoArguments(textOf(text))) return;
     this.#undecided.delete(key);
-    this.#tell({ type: "delta", choice, part, text });
+    this.#tell({ type: "delta", choice, part, text: text.replace(EMPTY_BEFORE, "") });
   }
 
   #end(choice: number, part: number): void {

@@ -92,6 +92,8 @@ kinds("arguments", [
   inAnswer("null", "null", {}),
   inAnswer("white space", " ", {}),
   inAnswer("an empty object first", '{}{"a":1}', { a: 1 }),
+  inAnswer("empty objects first", '{} {}\n{}{"a":1}', { a: 1 }),
+  inAnswer("empty objects alone", "{}{}", {}),
   {
     name: "text with a half of a pair",
     ask: { turns: [{ user: [{ text: "a\ud800b" }] }] },

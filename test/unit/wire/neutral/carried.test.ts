@@ -17,6 +17,15 @@ const inputOf = (text: string) => (parseCarrying(text, PATHS) as Answer).content
 test("objects and lists at the paths keep their text, and all else is a value", () => {
   expect(carriedIn(inputOf('{"content":[{"input": { "a":1.0,"a":2 } }]}'))).toBe('{ "a":1.0,"a":2 }');
   expect(carriedIn(inputOf('{"content":[{"input":[1E2]}]}'))).toBe("[1E2]");
+  // A name may be written with escapes (RFC 8259, section 7), in either case of their digits.
+  for (const name of [
+    "inp\\u0075t",
+    "\\u0069nput",
+    "\\u0069\\u006e\\u0070\\u0075\\u0074",
+    "\\u0069\\u006E\\u0070ut",
+  ]) {
+    expect(carriedIn(inputOf(`{"content":[{"${name}" : {"a":1.0}}]}`)), name).toBe('{"a":1.0}');
+  }
   for (const value of ["{}", "", null, 1.5, true]) {
     const input = inputOf(JSON.stringify({ content: [{ input: value }, { input: {} }] }));
     expect([input, carriedIn(input)]).toEqual([value, undefined]);
