@@ -82,14 +82,18 @@ export function withoutSpaceAtEnd(
   source: Source,
   drop: Drop,
 ): readonly NeutralMessage[] {
-  const index = messages.findLastIndex(({ role, parts }) => role !== "system" && parts.length > 0);
+  const index = messages.findLastIndex(({ role, parts }) => role !== "system" && parts.some(isTold));
   const last = messages[index];
   if (last?.role !== "assistant") return messages;
-  const part = last.parts.at(-1);
-  if (part?.type !== "text") return messages;
+  const at = last.parts.findLastIndex(isTold);
+  const part = last.parts[at];
+  if (part?.type !== "text" && part?.type !== "refusal") return messages;
   const text = source.whole(part.text);
   const trimmed = text.trimEnd();
   if (trimmed === text) return messages;
   drop(last.at);
-  return messages.with(index, { ...last, parts: last.parts.with(-1, { ...part, text: trimmed }) });
+  return messages.with(index, { ...last, parts: last.parts.with(at, { ...part, text: trimmed }) });
 }
+
+/** Whether Claude is told the part: reasoning that it did not seal is left out. */
+const isTold = (part: Part): boolean => part.type !== "reasoning" || part.seal?.by === "anthropic";

@@ -105,6 +105,40 @@ describe.each(PAIRS)("from %s to %s", (format, dialect) => {
   });
 });
 
+const REASONED = [
+  { role: "assistant", content: [{ type: "text", text: "no \n" }] },
+  { role: "assistant", content: [{ type: "reasoning", text: "hm" }] },
+];
+
+test.each<readonly [string, readonly Json[]]>([
+  ["a refusal", [{ role: "assistant", content: [{ type: "refusal", text: "no \n" }] }]],
+  [
+    "a text before reasoning of no maker",
+    [{ role: "assistant", content: REASONED.flatMap((m) => m.content) }],
+  ],
+  ["a text in a turn before one of such reasoning", REASONED],
+  [
+    "a text before reasoning of another maker",
+    [
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "no " },
+          { type: "reasoning", text: "", redacted: true, seal: { by: "openai", data: "e" } },
+        ],
+      },
+    ],
+  ],
+])("what Claude is told last ends without white space: %s", (_, last) => {
+  for (const dialect of TO) {
+    const claude = upstreamOf(dialect, "p", "anthropic.claude-sonnet-5");
+    const messages = [{ role: "user", content: "a" }, ...last];
+    const { sent, outgoing } = told("generate", { messages }, claude);
+    expect(sentTurns(sent).at(-1)).toEqual(["assistant", "no"]);
+    expect(outgoing.dropped).toContain("/messages/1");
+  }
+});
+
 test("another model's last words keep their white space at Converse", () => {
   const { sent } = told("chat", bodyOf("chat", "s", [user("a"), model("b ")]), upstreamOf("converse"));
   expect(sentTurns(sent).at(-1)).toEqual(["assistant", "b "]);
