@@ -29,9 +29,12 @@ const COMPLETION: AnswerReading = {
   writeUsage: writeChatUsage,
 };
 
-/** Whether the upstream refuses ids that models of other makers give: then a client cannot go on there with an earlier conversation. */
-const looksForIds = ({ facts }: ChatRequest, endpoint: Endpoint): boolean =>
-  facts.hasTools && acceptedBy("chat", endpoint).refusesOthersIds === true;
+/**
+ * Whether the upstream refuses ids that models of other makers give: then a client cannot go on there with an earlier conversation. A
+ * conversation may have calls though the request has no tools.
+ */
+const looksForIds = ({ facts, bytes }: ChatRequest, endpoint: Endpoint): boolean =>
+  acceptedBy("chat", endpoint).refusesOthersIds === true && (facts.hasTools || bytes.includes('"tool_call'));
 
 export const chatSplice: Passage<ChatRequest> = {
   write: spliceChatRequest,

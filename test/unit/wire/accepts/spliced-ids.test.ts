@@ -83,6 +83,16 @@ describe("chat", () => {
     expect(passed("chat", turns('"abcdefghi"'), upstreamOf("chat", "mistral"))).toBe(turns('"abcdefghi"'));
   });
 
+  test("so does Mistral in a conversation of calls that goes on without tools", () => {
+    const bare = (id: string) =>
+      turns(id).replace('"tools":[{"type":"function","function":{"name":"f"}}]', '"n":1');
+    const sent = passed("chat", bare('"call_abc"'), upstreamOf("chat", "mistral"));
+    const [call = "", result] = idsIn(JSON.parse(sent));
+    expect(call).toMatch(/^[a-zA-Z0-9]{9}$/);
+    expect(result).toBe(call);
+    expect(sent).toBe(bare(JSON.stringify(call)));
+  });
+
   test("any other upstream gets what the client says", () => {
     const body = turns(`"${"x".repeat(65)}"`);
     expect(passed("chat", body)).toBe(body);
