@@ -24,6 +24,9 @@ import { writeMedia } from "./write-media.ts";
  */
 const UNSIGNED = "skip_thought_signature_validator";
 
+/** The name of a tool whose call is not in the conversation: a result must have one, and ids are no names. */
+const UNKNOWN_TOOL = "unknown_tool";
+
 export interface Conversation {
   readonly system: { readonly text: string }[];
   readonly contents: GeminiContent[];
@@ -131,7 +134,7 @@ class PartWriter {
     const within = media.length > 0 && this.#generation.mediaInResults;
     const response = responseOf(texts.join("\n"), isError);
     this.#parts.push({
-      functionResponse: { id, name: name || id, response, ...(within && { parts: media }) },
+      functionResponse: { id, name: name || UNKNOWN_TOOL, response, ...(within && { parts: media }) },
     });
     if (!within) append(this.#parts, media);
   }

@@ -1,7 +1,17 @@
 /** Names of tools that an upstream would refuse: it gets stand-ins, and the client its own names. */
 import { describe, expect, test } from "vitest";
 import { acceptedBy } from "../../../../src/wire/accepts/bounds.ts";
-import { bodyOf, given, namesIn, ORG_KEY, PAIRS, told, type UpDialect, upstreamOf } from "./fixtures.ts";
+import {
+  bodyOf,
+  given,
+  namesIn,
+  ORG_KEY,
+  PAIRS,
+  told,
+  type UpDialect,
+  upstreamOf,
+  valuesOf,
+} from "./fixtures.ts";
 
 const LONG = "mcp__plugin_atlassian_atlassian__createCompassComponentRelationship";
 const NAMES: readonly (readonly [what: string, name: string])[] = [
@@ -73,3 +83,18 @@ describe.each(PAIRS)("from %s to %s", (format, dialect) => {
     expect(namesIn(sent)[0]).toMatch(/^mcp__plugin_atlassian_atlassian__create/);
   });
 });
+
+test.each(["9f1c", "call 1/ü", `c${"x".repeat(100)}`, "functions.f:0"])(
+  "Gemini is told a name that it takes of a result without its call: %s",
+  (id) => {
+    const messages = [
+      { role: "user", content: "a" },
+      { role: "assistant", content: "b" },
+      { role: "tool", tool_call_id: id, content: "r" },
+    ];
+    const { sent } = told("chat", { messages }, upstreamOf("gemini"));
+    const [name] = valuesOf(sent.contents, "name");
+    expect(name).toMatch(/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/);
+    expect(valuesOf(sent.contents, "id")).toEqual([id]);
+  },
+);
