@@ -6,16 +6,20 @@ import { latin1Json } from "../json/json.ts";
 import { type JsonObject, listOf, objectOf, parsed } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 
+/** Content in parts, which have a member `text` as a completion has. */
+const PARTS = /"content"\s*:\s*\[/;
+
 /** A chunk as a completion's; undefined where it is one. @param data latin1 */
 export function chunkOfChat(data: string): string | undefined {
-  if (!data.includes('"delta"') || data.includes('"text"')) return undefined;
+  if (!data.includes('"delta"') || (data.includes('"text"') && !PARTS.test(data))) return undefined;
   const chunk = parsed(data);
   return chunk && latin1Json(reshaped(chunk, "delta"));
 }
 
 /** A whole answer as a completion; undefined where it is one. */
 export function replyOfChat(bytes: Buffer): Buffer | undefined {
-  if (!bytes.includes('"message"') || bytes.includes('"text"')) return undefined;
+  if (!bytes.includes('"message"') || (bytes.includes('"text"') && !PARTS.test(bytes.toString("latin1"))))
+    return undefined;
   const reply = objectOf(parseReply(bytes));
   // An error has a message too.
   return Array.isArray(reply.choices) ? Buffer.from(JSON.stringify(reshaped(reply, "message"))) : undefined;
@@ -27,13 +31,21 @@ function reshaped({ choices, ...rest }: JsonObject, said: "delta" | "message"): 
     object: "text_completion",
     choices: listOf(choices).map((value) => {
       const { [said]: content, index, finish_reason: reason } = objectOf(value);
-      const { content: text } = objectOf(content);
       return {
-        text: typeof text === "string" ? text : "",
+        text: textIn(objectOf(content).content),
         index,
         logprobs: null,
         finish_reason: reason ?? null,
       };
     }),
   };
+}
+
+/** Parts of other types, such as thinking, are none of the text. */
+function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  return listOf(content)
+    .map(objectOf)
+    .map(({ type, text }) => (type === "text" && typeof text === "string" ? text : ""))
+    .join("");
 }
