@@ -1,16 +1,41 @@
-/** Prompts that an answer repeats (`echo`): they are text of the answer, and nothing of them is generated. */
+/**
+ * What an answer's text says of what was generated, where the upstream reports no usage. Prompts that an answer repeats (`echo`) are
+ * text of the answer, and nothing of them is generated; answers that were made and not kept (`best_of`) are not in it, and are billed.
+ */
+import { fail } from "../../base/errors.ts";
+import { jsonIn } from "../../base/json.ts";
 import type { ReplyFacts } from "../neutral/contract.ts";
+import { fragmentOf } from "../neutral/fragment.ts";
+
+export interface Making {
+  /** Bytes of the prompts as all answers together repeat them; 0 where none does. */
+  readonly echoedBytes: number;
+  /** Answers that are made for each one that is given, 1 or more. */
+  readonly madeForEach: number;
+}
 
 /**
- * Bytes of generated text in an answer's text. Never 0 where there is text: a report is missing, and an answer without output is
+ * Bytes of generated text behind an answer's text. Never 0 where there is text: a report is missing, and an answer without output is
  * free of charge as a whole, its prompt too.
  */
-export const lessEcho = (textBytes: number, echoedBytes: number): number =>
-  textBytes === 0 ? 0 : Math.max(1, textBytes - echoedBytes);
+export const generatedBytes = (textBytes: number, { echoedBytes, madeForEach }: Making): number =>
+  textBytes === 0 ? 0 : Math.ceil(Math.max(1, textBytes - echoedBytes) * madeForEach);
 
-/** The facts of an answer that repeats so many bytes of prompts. */
-export function withoutEcho(facts: ReplyFacts, echoedBytes: number): ReplyFacts {
-  if (echoedBytes === 0) return facts;
-  const outputBytes = lessEcho(facts.outputBytes, echoedBytes);
-  return { ...facts, outputBytes, unreportedBytes: Math.min(facts.unreportedBytes, outputBytes) };
+/** The facts of an answer, in terms of what was generated. */
+export function generatedFacts(facts: ReplyFacts, making: Making): ReplyFacts {
+  if (making.echoedBytes === 0 && making.madeForEach === 1) return facts;
+  const outputBytes = generatedBytes(facts.outputBytes, making);
+  const unreportedBytes = Math.ceil(facts.unreportedBytes * making.madeForEach);
+  return { ...facts, outputBytes, unreportedBytes: Math.min(unreportedBytes, outputBytes) };
+}
+
+/**
+ * Bytes of texts as they count in an answer, however the client escaped them.
+ * @param json a text or a list of texts
+ * @throws WeirError `invalid_json`: long strings were not checked before
+ */
+export function echoBytesOf(json: string): number {
+  const texts = jsonIn(json) as string | readonly string[] | undefined;
+  if (texts === undefined) throw fail("invalid_json", "The body is not valid JSON (in the prompt).");
+  return [texts].flat().reduce((bytes, text) => bytes + fragmentOf(text).length, 0);
 }

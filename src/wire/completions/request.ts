@@ -8,15 +8,14 @@ import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, type Member, memberOf } from "../json/json.ts";
 import type { RequestFacts } from "../neutral/contract.ts";
+import { echoBytesOf, type Making } from "./echo.ts";
 import { type CompletionsBody, completionsRequestSchema } from "./schema.ts";
 
-export interface CompletionsRequest extends ClientRequest {
+export interface CompletionsRequest extends ClientRequest, Making {
   /** False: the client asked for no usage in its stream. */
   readonly includeUsage: boolean;
   /** The edit that asks the upstream for its usage; undefined if the client asks for it, or for no stream. */
   readonly usageSwitch: Edit | undefined;
-  /** About so many bytes of all answers together are the prompts again (`echo`), which are not generated. */
-  readonly echoedBytes: number;
 }
 
 /** Members that no model gets to read. */
@@ -35,20 +34,24 @@ export function readCompletionsRequest(bytes: Buffer): CompletionsRequest {
   const { text, value, proseBytes, ...read } = readBody(bytes, RULES);
   const stream = value.stream ?? false;
   const asked = value.stream_options?.include_usage;
-  const { prompts, isTokens, tokens, longest, bytes: promptBytes } = promptOf(value, proseBytes, read);
+  const { prompts, isTokens, tokens, longest } = promptOf(value, proseBytes, read);
   const kept = value.n ?? 1;
+  // All that are made are billed, though only the best are kept.
+  const made = Math.max(kept, value.best_of ?? 1);
   return {
     ...read,
     // Token ids are counted already, and no tokenizer can count them again.
     hasOpaque: isTokens || read.hasOpaque,
     includeUsage: asked !== false,
     usageSwitch: stream && asked !== true ? usageSwitchOf(text, read.members) : undefined,
-    echoedBytes: value.echo === true ? promptBytes * kept : 0,
+    echoedBytes: value.echo === true ? promptBytes(bytes, value, read) * kept : 0,
+    // Servers that choose the best of several stream none of them.
+    madeForEach: stream ? 1 : made / kept,
     facts: {
       model: value.model,
       stream,
-      // Each prompt has its own answers, and all that are made are billed, though only the best are kept.
-      choices: prompts * Math.max(kept, value.best_of ?? 1),
+      // Each prompt has its own answers.
+      choices: prompts * made,
       maxTokens: leastOne(value.max_tokens),
       promptTokens: tokens,
       ...(prompts > 1 && { longestTokens: longest }),
@@ -79,8 +82,6 @@ interface PromptSizes {
   readonly tokens: number;
   /** The same of the longest prompt, with all that stands beside the prompts. */
   readonly longest: number;
-  /** Bytes of all prompts as text: the JSON of texts, an estimate for token ids. */
-  readonly bytes: number;
 }
 
 /** Models begin each text with a mark, and it is billed. */
@@ -97,8 +98,7 @@ function promptOf(
   const memberBytes = member.valueEnd - member.valueStart;
   const besides = estimatePromptTokens(proseBytes - memberBytes, 0);
   if (kind === "tokens") {
-    const bytes = total * BYTES_PER_TOKEN;
-    return { prompts, isTokens: true, tokens: besides * prompts + total, longest: besides + longest, bytes };
+    return { prompts, isTokens: true, tokens: besides * prompts + total, longest: besides + longest };
   }
   const longestBytes = Math.max(longest, ...longStringsIn(elided, member));
   return {
@@ -106,8 +106,19 @@ function promptOf(
     isTokens: false,
     tokens: estimatePromptTokens(proseBytes, 0) + (prompts - 1) * (besides + MARK_TOKENS),
     longest: besides + estimatePromptTokens(longestBytes, 0),
-    bytes: memberBytes,
   };
+}
+
+/** Bytes of all prompts as an answer repeats them; an estimate for token ids. */
+function promptBytes(
+  bytes: Buffer,
+  { prompt }: CompletionsBody,
+  { members }: Pick<ReadBody<unknown>, "members">,
+): number {
+  const { kind, total } = sizesOf(prompt);
+  if (kind === "tokens") return total * BYTES_PER_TOKEN;
+  const { valueStart, valueEnd } = memberOf(members, "prompt") as Member;
+  return echoBytesOf(bytes.toString("utf8", valueStart, valueEnd));
 }
 
 /** See {@link promptTextsOf}. */

@@ -6,7 +6,7 @@ import type { ReplyFacts } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
 import type { JsonObject } from "../neutral/reader.ts";
 import { chunkOfChat } from "./chat-shaped.ts";
-import { lessEcho, withoutEcho } from "./echo.ts";
+import { generatedBytes, generatedFacts, type Making } from "./echo.ts";
 import { CompletionsStreamReader } from "./reader.ts";
 import type { CompletionsRequest } from "./request.ts";
 
@@ -17,13 +17,14 @@ const TEXT_CHUNKS: ChunkForm = {
 };
 
 export class CompletionsSpliceStream extends ChatSpliceStream {
-  readonly #echoedBytes: number;
+  readonly #making: Making;
   /** The current event, where it came in the shape of chat. */
   #rebuilt: string | undefined;
 
   constructor(request: CompletionsRequest, identity: AnswerIdentity) {
+    const { echoedBytes, madeForEach } = request;
     super(request, identity, TEXT_CHUNKS);
-    this.#echoedBytes = request.echoedBytes;
+    this.#making = { echoedBytes, madeForEach };
   }
 
   override parse(data: string): JsonObject | undefined {
@@ -40,12 +41,12 @@ export class CompletionsSpliceStream extends ChatSpliceStream {
     return undefined;
   }
 
-  /** Without the prompts that are repeated: nothing of them is generated. */
+  /** Of what was generated. */
   override get textBytes(): number {
-    return lessEcho(super.textBytes, this.#echoedBytes);
+    return generatedBytes(super.textBytes, this.#making);
   }
 
   override get facts(): ReplyFacts {
-    return withoutEcho(super.facts, this.#echoedBytes);
+    return generatedFacts(super.facts, this.#making);
   }
 }

@@ -14,7 +14,7 @@ import { limitEdits } from "../relay/output-limit.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
 import { replyOfChat } from "./chat-shaped.ts";
-import { withoutEcho } from "./echo.ts";
+import { generatedFacts } from "./echo.ts";
 import { noTextCompletion, readCompletionsReply } from "./read-reply.ts";
 import type { CompletionsRequest } from "./request.ts";
 import { CompletionsSpliceStream } from "./splice-stream.ts";
@@ -30,9 +30,9 @@ const COMPLETION: AnswerReading = {
 
 export const completionsSplice: Passage<CompletionsRequest> = {
   write: spliceCompletionsRequest,
-  whole(body, { echoedBytes }, identity): WholeAnswer {
+  whole(body, request, identity): WholeAnswer {
     const answer = splicedAnswer(replyOfChat(body) ?? body, COMPLETION, identity);
-    return { ...answer, facts: withoutEcho(answer.facts, echoedBytes) };
+    return { ...answer, facts: generatedFacts(answer.facts, request) };
   },
   stream: (request, identity) => new CompletionsSpliceStream(request, identity),
 };

@@ -156,3 +156,22 @@ test("hostile events harm nothing", () => {
   expect(stream.malformed).toBe(2);
   expect(stream.facts.outputBytes).toBe(2);
 });
+
+test("chunks in the shape of chat, with parts, are told as chunks of a completion", () => {
+  const said = (delta: object, reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: "u", created: 1, choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+  const parts = [
+    { type: "text", text: 'a "text" ' },
+    { type: "thinking", thinking: [] },
+  ];
+  const reads = [said({ role: "assistant", content: parts }), said({ content: "b" }), said({}, "stop")];
+  const { all, stream } = relay([...reads, "data: [DONE]\n\n"], { suffix: "y" });
+  expect(textsIn(plainChunks(all))).toEqual(['a "text" b']);
+  expect(all).not.toContain('"delta"');
+  expect(stream.facts.outputBytes).toBe(12);
+});
+
+test("a client that leaves a stream pays for the answer that it got, whatever it asked the best of", () => {
+  const { stream } = relay([chunk("12345678")], { best_of: 5 });
+  expect(stream.facts).toMatchObject({ outputBytes: 8, unreportedBytes: 8 });
+});

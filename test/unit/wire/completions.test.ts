@@ -158,6 +158,64 @@ describe("spliced", () => {
     });
   });
 
+  /** Facts of an answer whose choices have these texts, without a report. @param prompt JSON */
+  const unreported = (prompt: string, members: string, ...texts: readonly string[]) => {
+    const bytes = Buffer.from(`{"model":"v/m","prompt":${prompt},${members}}`);
+    const choices = texts.map((text, index) => ({ text, index, finish_reason: "stop" }));
+    const reply = Buffer.from(JSON.stringify({ id: "u", object: "text_completion", choices }));
+    const request = completionsFormat.read(bytes) as never;
+    return completionsSplice.whole(reply, request, IDENTITY).facts;
+  };
+
+  test.each<[string, string, string, readonly string[]]>([
+    ["escaped as Python writes it", '"\\u6c34\\u6c34\\u6c34"', '"echo":true', ["水水水"]],
+    ["escaped beyond need", '"\\u0061\\/"', '"echo":true', ["a/"]],
+    ["long and escaped", `"${"\\u6c34".repeat(3000)}"`, '"echo":true', ["水".repeat(3000)]],
+    ["in a list, spaced", ' [ "a" ,   "b\\n" ] ', '"echo":true', ["a", "b\n"]],
+    ["twice", '"水"', '"echo":true,"n":2', ["水", "水"]],
+  ])("a prompt that is repeated is counted as it comes: %s", (_, prompt, members, echoes) => {
+    const texts = echoes.map((echo) => `${echo}12345678`);
+    const bytes = 8 * echoes.length;
+    expect(unreported(prompt, members, ...texts)).toMatchObject({
+      outputBytes: bytes,
+      unreportedBytes: bytes,
+    });
+  });
+
+  test("a prompt that is no JSON cannot be counted", () => {
+    const prompt = `"${"x".repeat(5000)}\\q"`;
+    expect(refusal(() => unreported(prompt, '"echo":true', "a"))).toMatchObject({ kind: "invalid_json" });
+  });
+
+  test.each([
+    ['"best_of":5', 5],
+    ['"best_of":6,"n":2', 3],
+    ['"best_of":2,"n":2', 1],
+    ['"best_of":5,"echo":true', 5],
+  ])("without a report all that was made is estimated from what is given: %s", (members, times) => {
+    const echo = members.includes("echo") ? "p" : "";
+    const facts = unreported('"p"', members, `${echo}1234`, `${echo}5678`.slice(echo === "" ? 0 : 1));
+    expect(facts).toMatchObject({ outputBytes: 8 * times, unreportedBytes: 8 * times });
+  });
+
+  test.each([
+    [
+      [
+        { type: "text", text: "x = " },
+        { type: "text", text: "1" },
+      ],
+      "x = 1",
+    ],
+    [[{ type: "thinking", thinking: [] }, "x", { type: "text" }], ""],
+    [null, ""],
+  ])("parts of an answer in the shape of chat are its text: %j", (content, text) => {
+    const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
+    const whole = completionsSplice.whole(Buffer.from(JSON.stringify({ choices })), read({}), IDENTITY);
+    const out = JSON.parse(whole.write(usage(1, 1), SVC).toString());
+    expect(out.choices).toEqual([{ text, index: 0, logprobs: null, finish_reason: "stop" }]);
+    expect(whole.facts.outputBytes).toBe(text.length);
+  });
+
   test("an answer in the shape of chat is told as a completion", () => {
     const reply = {
       id: "u",
