@@ -84,7 +84,9 @@ class Look {
     if (this.#accepted.toolName?.taken.test(name) === false) this.hasForeignName = true;
   }
 
-  #message({ parts }: NeutralMessage): void {
+  #message({ role, parts }: NeutralMessage): void {
+    if (parts.length === 0 && role === "user" && this.#accepted.refusesBlankText === true)
+      this.isBlank = true;
     for (const part of parts) {
       if (part.type === "tool_call" || part.type === "tool_result") this.#ofCall(part);
       if (this.#accepted.refusesBlankText === true && !this.isBlank) {

@@ -34,12 +34,31 @@ export function withoutBlank(
   const left = messages.map((message) => filled(message, source, drop));
   const isSaid = left.some(({ role, parts }) => role !== "system" && parts.length > 0);
   if (!isSaid) return left;
-  return left.map((message, index) => {
-    const wasBlank = message.parts.length === 0 && (messages[index] as NeutralMessage).parts.length > 0;
-    if (!wasBlank || message.role !== "user") return message;
+  for (const index of emptyTurns(left)) {
+    const message = left[index] as NeutralMessage;
     drop(message.at);
-    return { ...message, parts: [{ type: "text", text: NOTHING_SAID }] };
-  });
+    left[index] = { ...message, parts: [{ type: "text", text: NOTHING_SAID }] };
+  }
+  return left;
+}
+
+/** The first message of each turn of the user's in which nothing is left. Neighbours of one role are one turn. */
+function emptyTurns(messages: readonly NeutralMessage[]): number[] {
+  const empty: number[] = [];
+  let first: number | undefined;
+  let isUsers = false;
+  for (const [index, { role, parts }] of messages.entries()) {
+    if (role === "system") continue;
+    if (parts.length === 0) {
+      if (role === "user" && !isUsers) first ??= index;
+      continue;
+    }
+    isUsers = role === "user";
+    if (first !== undefined && !isUsers) empty.push(first);
+    first = undefined;
+  }
+  if (first !== undefined) empty.push(first);
+  return empty;
 }
 
 function filled(message: NeutralMessage, source: Source, drop: Drop): NeutralMessage {

@@ -84,6 +84,37 @@ describe.each(PAIRS)("from %s to %s", (format, dialect) => {
     expect(outgoing.dropped).toHaveLength(2);
   });
 
+  test.each<[string, readonly Turn[], readonly (readonly string[])[]]>([
+    ["before what the user says", [user(" "), user("a")], [["user", "a"]]],
+    ["behind it", [user("a"), user("\n"), user(" ")], [["user", "a"]]],
+    [
+      "behind it, at the end",
+      [user("a"), model("b"), user(" "), user(" "), user("c"), user(" ")],
+      [
+        ["user", "a"],
+        ["assistant", "b"],
+        ["user", "c"],
+      ],
+    ],
+    ["with the model's own", [user(" "), model(" "), user("a")], [["user", "a"]]],
+    [
+      "again and again",
+      [user("a"), model("b"), user(" "), user("\n"), model("c"), user(" "), model(" "), user(" ")],
+      [
+        ["user", "a"],
+        ["assistant", "b"],
+        ["user", NOTHING_SAID],
+        ["assistant", "c"],
+        ["user", NOTHING_SAID],
+      ],
+    ],
+  ])("white space stands for no more than a turn: %s", (_, turns, expected) => {
+    const { sent, outgoing } = told(format, bodyOf(format, "s", turns), to);
+    expect(sentTurns(sent)).toEqual(expected);
+    const stand = expected.filter(([, text]) => text === NOTHING_SAID);
+    expect(outgoing.dropped).toHaveLength(stand.length);
+  });
+
   test("nothing but white space is refused", () => {
     expect(() => told(format, bodyOf(format, "s", [user(" ")]), to)).toThrow("needs a message of the user's");
   });
@@ -167,6 +198,40 @@ test.each(TO)("blank text beside a call, in its result and as a document is not 
   expect((sent.messages as unknown[]).length).toBe(3);
   expect(outgoing.dropped).toEqual(["/messages/0"]);
 });
+
+test.each<["chat" | "generate", unknown]>([
+  ["chat", ""],
+  ["chat", null],
+  ["chat", []],
+  ["generate", ""],
+  ["generate", []],
+])("a user's turn of nothing stays a turn: %s, %j", (format, content) => {
+  for (const dialect of TO) {
+    const messages = [
+      { role: "user", content: "a" },
+      { role: "assistant", content: "b" },
+      { role: "user", content },
+    ];
+    const { sent, outgoing } = told(format, { messages }, upstreamOf(dialect));
+    expect(sentTurns(sent).at(-1)).toEqual(["user", NOTHING_SAID]);
+    expect(outgoing.dropped).toEqual(["/messages/2"]);
+  }
+});
+
+test.each(TO)(
+  "what tools gave is a turn of the user's, and white space behind it is left out: %s",
+  (dialect) => {
+    const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+    const messages = [
+      { role: "user", content: "a" },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "c", content: "r" },
+      { role: "user", content: " " },
+    ];
+    const { sent } = told("chat", { messages }, upstreamOf(dialect));
+    expect(valuesOf(sent.messages, "text")).toEqual(["a", "r"]);
+  },
+);
 
 test("a mark for the cache on a blank text moves to the part before it", () => {
   const cached = { type: "ephemeral" };
