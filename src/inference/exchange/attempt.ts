@@ -7,6 +7,7 @@ import type { Endpoint } from "../../base/endpoint.ts";
 import { asWeirError } from "../../base/errors.ts";
 import type { AttemptRecord } from "../../record/record.ts";
 import type { AttemptResult, Health, LaneLease } from "../../routing/health/health.ts";
+import { withOwnNames } from "../../wire/accepts/quoted-names.ts";
 import { NOTHING_SENT } from "../../wire/extras/sent.ts";
 import type { AnswerStream } from "../../wire/format.ts";
 import type { Passable } from "../../wire/passages.ts";
@@ -238,7 +239,12 @@ export class Attempt implements RelayHost {
   }
 
   relayEnds(end: RelayEnd): void {
-    this.#host.attemptEnds(this, end);
+    this.#host.attemptEnds(this, end.kind === "failed" ? this.#inOwnNames(end.failure) : end);
+  }
+
+  #inOwnNames(failed: UpstreamFailure): RelayEnd {
+    const upstream = withOwnNames(failed.upstream, this.letter.ownTools);
+    return { kind: "failed", failure: { ...failed, upstream } };
   }
 }
 

@@ -154,3 +154,20 @@ test("an attempt after another one is told in its own way, and heard so", async 
   expect(toldTo(claude)).toBe(NAME);
   expect(json.output).toMatchObject([{ type: "function_call", name: NAME, call_id: "toolu_1" }]);
 });
+
+test.each([false, true])(
+  "a refusal that quotes a name is told in the client's words: streamed %s",
+  async (stream) => {
+    talker.answer = ({ body }, response) => {
+      const { name } = JSON.parse(body).tools[0].function;
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(
+        JSON.stringify({ error: { message: `Invalid schema for function '${name}'.`, type: "invalid" } }),
+      );
+    };
+    const { status, json, headers } = await ask({ stream });
+    expect([status, json.error.message]).toEqual([400, `Invalid schema for function '${NAME}'.`]);
+    const record = await gateway.call("GET", `/v1/requests/${headers.get("x-svc-request-id")}`);
+    expect(record.text).not.toContain(toldTo(talker));
+  },
+);
