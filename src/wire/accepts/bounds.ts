@@ -137,14 +137,14 @@ const MISTRAL_IDS: Accepted = {
   refusesOthersIds: true,
 };
 
+const MISTRAL = /mistral|mixtral|magistral|ministral|pixtral|codestral|devstral/i;
+
 const DEPARTURES: readonly Departure[] = [
   // Its API has no bound on the number of stop sequences (docs.mistral.ai/api).
   { dialect: "chat", providers: ["mistral"], accepted: { ...MISTRAL_IDS, stop: {} } },
-  {
-    dialect: "chat",
-    model: /mistral|mixtral|magistral|ministral|pixtral|codestral|devstral/i,
-    accepted: MISTRAL_IDS,
-  },
+  { dialect: "chat", model: MISTRAL, accepted: MISTRAL_IDS },
+  // Bedrock itself makes other ids, and Mistral's models there refuse those of others (vercel/ai#11802, anomalyco/opencode#48843).
+  { dialect: "converse", model: MISTRAL, accepted: MISTRAL_IDS },
   // Its templates read `functions.<name>:<index>`, which it begins anew each turn: huggingface.co/moonshotai/Kimi-K2-Instruct,
   // docs/tool_call_guidance.md.
   { dialect: "chat", model: /kimi/i, accepted: { callId: upTo(256), sharesCallIds: true } },

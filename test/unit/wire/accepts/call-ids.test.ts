@@ -120,6 +120,20 @@ describe("providers and models that depart from their dialect", () => {
     }
   });
 
+  test.each(["mistral.mistral-large-2402-v1:0", "us.mistral.pixtral-large-2502-v1:0"])(
+    "so does a model of Mistral's at Bedrock: %s",
+    (model) => {
+      const to = upstreamOf("converse", "p", model);
+      for (const format of FORMAT_NAMES) {
+        const ids = ["tooluse_Ac1", "tooluse_Ac2", "a", "abcdefghi"];
+        const sent = idsIn(told(format, bodyOf(format, { name: "f", ids }), to).sent);
+        expect(new Set(sent).size).toBe(4);
+        expect(sent).toContain("abcdefghi");
+        for (const id of sent) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
+      }
+    },
+  );
+
   test("Kimi gets back its ids as it made them, each turn anew", () => {
     const ids = [`functions.${"f".repeat(60)}:0`, "functions.f:0", "functions.f:0"];
     const to = upstreamOf("chat", "p", "moonshotai/Kimi-K2-Instruct");
