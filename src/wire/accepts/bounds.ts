@@ -43,6 +43,8 @@ export interface Accepted {
   readonly stop?: StopBound;
   /** Texts of white space alone are refused, everywhere in a conversation. */
   readonly refusesBlankText?: boolean;
+  /** Empty texts are refused, and left out by the dialect's writer. */
+  readonly refusesEmptyText?: boolean;
   /** White space at the end of a conversation that ends with the model's own words is refused. */
   readonly refusesSpaceAtEnd?: boolean;
 }
@@ -97,6 +99,7 @@ const BY_DIALECT: Partial<Readonly<Record<Dialect, Accepted>>> = {
     stop: { refusesBlank: true },
     // "messages: text content blocks must contain non-whitespace text" (home-assistant/core#175637).
     refusesBlankText: true,
+    refusesEmptyText: true,
     // "messages: final assistant content cannot end with trailing whitespace".
     refusesSpaceAtEnd: true,
   },
@@ -108,6 +111,8 @@ const BY_DIALECT: Partial<Readonly<Record<Dialect, Accepted>>> = {
     callId: upTo(256),
     // https://ai.google.dev/api/generate-content#generationconfig, stopSequences: "up to 5".
     stop: { most: 5 },
+    // "Requests ending with a model turn are not supported." (pipecat-ai/pipecat#5821): so an empty turn cannot be left out with its text.
+    refusesEmptyText: true,
   },
   converse: {
     // Amazon Bedrock API reference, ToolSpecification.name: 1 to 64 of [a-zA-Z0-9_-]+.
@@ -118,6 +123,7 @@ const BY_DIALECT: Partial<Readonly<Record<Dialect, Accepted>>> = {
     stop: {},
     // "The text field in the ContentBlock object at messages.0.content.0 is blank" (OpenHands/OpenHands#5339); the same of system.
     refusesBlankText: true,
+    refusesEmptyText: true,
   },
 };
 

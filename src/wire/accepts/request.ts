@@ -9,7 +9,7 @@ import { hasMark, type Source } from "../neutral/source.ts";
 import { type Accepted, acceptedBy } from "./bounds.ts";
 import { withTakenIds } from "./call-ids.ts";
 import { fittedOptions } from "./options.ts";
-import { hasBlank, withoutBlank, withoutSpaceAtEnd } from "./texts.ts";
+import { hasBlank, saysNothing, withoutBlank, withoutSpaceAtEnd, withTurns } from "./texts.ts";
 import { nameIn, ToolNames } from "./tool-names.ts";
 
 export interface Fitted {
@@ -34,6 +34,7 @@ export function accepted(
   let options = fittedOptions(request.options, bounds, orgKey, source, drop);
   const { toolName, callId } = bounds;
   if (looked.isBlank) messages = withoutBlank(messages, source, drop);
+  else if (looked.isEmpty) messages = withTurns(messages, drop);
   if (bounds.refusesSpaceAtEnd === true) messages = withoutSpaceAtEnd(messages, source, drop);
   let ownTools: OwnTools | undefined;
   if (looked.hasForeignName && toolName !== undefined) {
@@ -60,6 +61,8 @@ class Look {
   hasForeignName = false;
   hasForeignId = false;
   isBlank = false;
+  /** A message of the user's says nothing at all. */
+  isEmpty = false;
   readonly #accepted: Accepted;
   readonly #source: Source;
   /** The last ones that were looked at: most calls are of few tools, and a result is next to its call. */
@@ -84,9 +87,10 @@ class Look {
     if (this.#accepted.toolName?.taken.test(name) === false) this.hasForeignName = true;
   }
 
-  #message({ role, parts }: NeutralMessage): void {
-    if (parts.length === 0 && role === "user" && this.#accepted.refusesBlankText === true)
-      this.isBlank = true;
+  #message(message: NeutralMessage): void {
+    const { role, parts } = message;
+    if (this.#accepted.refusesEmptyText === true && role === "user" && saysNothing(message))
+      this.isEmpty = true;
     for (const part of parts) {
       if (part.type === "tool_call" || part.type === "tool_result") this.#ofCall(part);
       if (this.#accepted.refusesBlankText === true && !this.isBlank) {

@@ -31,25 +31,39 @@ export function withoutBlank(
   source: Source,
   drop: Drop,
 ): readonly NeutralMessage[] {
-  const left = messages.map((message) => filled(message, source, drop));
-  const isSaid = left.some(({ role, parts }) => role !== "system" && parts.length > 0);
-  if (!isSaid) return left;
-  for (const index of emptyTurns(left)) {
-    const message = left[index] as NeutralMessage;
-    drop(message.at);
-    left[index] = { ...message, parts: [{ type: "text", text: NOTHING_SAID }] };
-  }
-  return left;
+  return withTurns(
+    messages.map((message) => filled(message, source, drop)),
+    drop,
+  );
 }
 
-/** The first message of each turn of the user's in which nothing is left. Neighbours of one role are one turn. */
+/** Whether a message has no more than empty texts, which are told to no upstream that refuses them. */
+export const saysNothing = ({ parts }: NeutralMessage): boolean =>
+  parts.every((part) => part.type === "text" && part.text === "" && part.seal === undefined);
+
+/** The conversation in which a turn of the user's that says nothing stays as one. @param drop named are those turns */
+export function withTurns(messages: readonly NeutralMessage[], drop: Drop): readonly NeutralMessage[] {
+  const isSaid = messages.some((message) => message.role !== "system" && !saysNothing(message));
+  const empty = isSaid ? emptyTurns(messages) : [];
+  if (empty.length === 0) return messages;
+  const told = [...messages];
+  for (const index of empty) {
+    const message = messages[index] as NeutralMessage;
+    drop(message.at);
+    told[index] = { ...message, parts: [{ type: "text", text: NOTHING_SAID }] };
+  }
+  return told;
+}
+
+/** The first message of each turn of the user's that says nothing. Neighbours of one role are one turn. */
 function emptyTurns(messages: readonly NeutralMessage[]): number[] {
   const empty: number[] = [];
   let first: number | undefined;
   let isUsers = false;
-  for (const [index, { role, parts }] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
+    const { role } = message;
     if (role === "system") continue;
-    if (parts.length === 0) {
+    if (saysNothing(message)) {
       if (role === "user" && !isUsers) first ??= index;
       continue;
     }

@@ -218,6 +218,24 @@ test.each<["chat" | "generate", unknown]>([
   }
 });
 
+test.each(["chat", "responses", "messages", "generate"] as const)(
+  "Gemini, which is told no empty text, is told that a turn of the user's was empty: %s",
+  (format) => {
+    const sentTo = (...turns: readonly Turn[]) => {
+      const { sent, outgoing } = told(format, bodyOf(format, "s", turns), upstreamOf("gemini"));
+      const texts = (sent.contents as Json[]).map(({ role, parts }) => [role, ...valuesOf(parts, "text")]);
+      return [texts, outgoing.dropped?.length];
+    };
+    const begun = [
+      ["user", "a"],
+      ["model", "b"],
+    ];
+    const turns = [user("a"), model("b")];
+    expect(sentTo(...turns, user(""))).toEqual([[...begun, ["user", NOTHING_SAID]], 1]);
+    expect(sentTo(...turns, user("", " "), user(""), model(""))).toEqual([[...begun, ["user", " "]], 0]);
+  },
+);
+
 test.each(TO)(
   "what tools gave is a turn of the user's, and white space behind it is left out: %s",
   (dialect) => {
