@@ -41,7 +41,7 @@ export class CompletionsSpliceStream extends ChatSpliceStream {
     return undefined;
   }
 
-  /** Of what was generated. */
+  /** Those of what was generated. */
   override get textBytes(): number {
     return generatedBytes(super.textBytes, this.#making);
   }
