@@ -5,7 +5,7 @@
 import type { OrgKey } from "../format.ts";
 import type { NeutralMessage, Part } from "../neutral/neutral.ts";
 import type { Source } from "../neutral/source.ts";
-import type { NameBound } from "./bounds.ts";
+import type { Accepted, NameBound } from "./bounds.ts";
 import { StandIns } from "./stand-ins.ts";
 
 /** Calls of one id in one turn that have no result yet, as they were told. */
@@ -62,11 +62,13 @@ export class CallIds {
 /** The conversation with ids that the upstream takes. */
 export function withTakenIds(
   messages: readonly NeutralMessage[],
-  bound: NameBound,
+  { callId, sharesCallIds }: Accepted,
   orgKey: OrgKey,
   source: Source,
 ): readonly NeutralMessage[] {
-  const ids = new CallIds(bound, orgKey, () => idsOf(messages));
+  if (callId === undefined) return messages;
+  const ids = new CallIds(callId, orgKey, () => idsOf(messages));
+  const callOf = (id: string) => (sharesCallIds === true ? ids.result(id) : ids.call(id));
   return messages.map((message) => {
     const { role, parts } = message;
     if (role !== "system") ids.by(role === "assistant");
@@ -74,7 +76,7 @@ export function withTakenIds(
     return {
       ...message,
       parts: parts.map((part): Part => {
-        if (part.type === "tool_call") return { ...part, id: ids.call(source.whole(part.id)) };
+        if (part.type === "tool_call") return { ...part, id: callOf(source.whole(part.id)) };
         return part.type === "tool_result" ? { ...part, id: ids.result(source.whole(part.id)) } : part;
       }),
     };

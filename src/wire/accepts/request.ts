@@ -32,7 +32,7 @@ export function accepted(
   const drop = (at: string) => void dropped.push(at);
   let { messages, tools } = request;
   let options = fittedOptions(request.options, bounds, orgKey, source, drop);
-  const { toolName, callId } = bounds;
+  const { toolName } = bounds;
   if (looked.isBlank) messages = withoutBlank(messages, source, drop);
   else if (looked.isEmpty) messages = withTurns(messages, drop);
   if (bounds.refusesSpaceAtEnd === true) messages = withoutSpaceAtEnd(messages, source, drop);
@@ -45,7 +45,7 @@ export function accepted(
     ownTools = names.own;
   }
   // After the names, which find a result's call by the id that the client gave it.
-  if (looked.hasForeignId && callId !== undefined) messages = withTakenIds(messages, callId, orgKey, source);
+  if (looked.hasForeignId) messages = withTakenIds(messages, bounds, orgKey, source);
   const isSame = messages === request.messages && tools === request.tools && options === request.options;
   if (isSame && dropped.length === 0) return { request, ownTools };
   return {
@@ -111,7 +111,7 @@ class Look {
     if (part.type === "tool_result") for (const inner of part.parts) this.#found(inner);
     const { callId, sharesCallIds } = this.#accepted;
     if (callId === undefined || this.hasForeignId) return;
-    // Too long to be read here: a bound of any characters would take its mark.
+    // A mark stands for an id that is too long to be read here; a bound of any characters would take the mark itself.
     if (part.id !== this.#lastId || part.id === "") {
       this.#lastId = part.id;
       if (!callId.taken.test(part.id) || hasMark(part.id)) this.hasForeignId = true;

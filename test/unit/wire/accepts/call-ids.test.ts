@@ -140,6 +140,20 @@ describe("providers and models that depart from their dialect", () => {
     const { sent } = told("messages", bodyOf("messages", { name: "f", ids }), to);
     expect(idsIn(sent)).toEqual(ids.flatMap((id) => [id, id]));
   });
+
+  test("an id that is too long for Kimi leaves its other ids as they are", () => {
+    const shared = ["functions.f:0", "functions.f:0"];
+    const to = upstreamOf("chat", "p", "moonshotai/Kimi-K2-Instruct");
+    const { sent } = told(
+      "messages",
+      bodyOf("messages", { name: "f", ids: ["f".repeat(257), ...shared] }),
+      to,
+    );
+    const [call, result, ...others] = idsIn(sent);
+    expect(call).toMatch(/^f{1,250}_\w+$/);
+    expect(result).toBe(call);
+    expect(others).toEqual(shared.flatMap((id) => [id, id]));
+  });
 });
 
 test("the org's key decides what an id becomes", () => {
