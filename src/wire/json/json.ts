@@ -306,7 +306,10 @@ const tooDeep = (pointer: string) =>
 
 /** Keys under which the formats carry media. Under any other key, such text is prose to a model. */
 export const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url", "result"];
-const BASE64 = /[A-Za-z0-9+/=_-]{128}/y;
+/** A letter of base64 as encoders of JSON write it: PHP's escapes slashes, and .NET's plus signs. */
+const LETTER = String.raw`(?:[A-Za-z0-9+=_-]|\\?/|\\u00[\da-fA-F]{2})`;
+/** In one line, or in lines of MIME (RFC 2045, section 6.8) or PEM (RFC 7468, section 2). */
+const BASE64 = new RegExp(String.raw`${LETTER}{128}|${LETTER}{64,76}(?:\\r)?\\n${LETTER}{32}`, "y");
 
 /**
  * Whether the string that opens at `at` is media: a data URL or base64 behind one of the formats' keys. Both are

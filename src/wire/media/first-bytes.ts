@@ -64,6 +64,25 @@ const EBML = "\x1aE\xdf\xa3";
 /** By the first byte: most data begin as none of them. */
 const BY_FIRST = Map.groupBy(BEGINNINGS, ([beginning]) => beginning.charCodeAt(0));
 
+/**
+ * The letters of base64 at the beginning of a string, as JSON text (RFC 8259, section 7) or a data URL (RFC 3986, section 2.1) may
+ * write them: encoders escape slashes and plus signs, and break lines.
+ */
+export function lettersOf(written: string): string {
+  if (!/[\\%\s]/.test(written)) return written;
+  const letters = written
+    .replace(/\\u([\da-f]{4})/gi, letterOf)
+    .replace(/\\[nrt]/g, "")
+    .replaceAll("\\", "");
+  return unpercented(letters).replace(/\s/g, "");
+}
+
+/** Base64 that a data URL has percent-encoded, without that. */
+export const unpercented = (base64: string): string =>
+  base64.includes("%") ? base64.replace(/%([\da-f]{2})/gi, letterOf) : base64;
+
+const letterOf = (_: string, code: string): string => String.fromCharCode(Number.parseInt(code, 16));
+
 /** Undefined where the beginning is of no known format. @param base64 of the data, or of their beginning */
 export function toldBy(base64: string): Told | undefined {
   const beginning = Buffer.from(base64.slice(0, LOOKED_AT), "base64").toString("latin1");

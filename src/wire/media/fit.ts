@@ -15,7 +15,7 @@ import type {
 import type { MediaPart } from "../neutral/not-carried.ts";
 import type { Source } from "../neutral/source.ts";
 import { mediaSource } from "./data-url.ts";
-import { type Told, toldBy } from "./first-bytes.ts";
+import { lettersOf, type Told, toldBy, unpercented } from "./first-bytes.ts";
 import { isText, isVague, kindOf, type MediaKind, rightType, typeOfAddress } from "./types.ts";
 import { refuseUnread } from "./unread.ts";
 
@@ -88,7 +88,7 @@ function fittedData(part: MediaPart, given: DataSource, source: Source): MediaPa
   const own = given.data.startsWith("data:") ? mediaSource(source, given.data, part.at, "") : given;
   if (own.kind !== "data") return part;
   const { head, tail, length } = source.ends(own.data, ENDS);
-  const told = toldBy(unescaped(head));
+  const told = toldBy(lettersOf(head));
   const type = typeOf(rightType(own.mediaType), told, part);
   const isUntold = isVague(type) && told === undefined;
   if (isText(type) || (isUntold && part.type === "document")) {
@@ -100,9 +100,7 @@ function fittedData(part: MediaPart, given: DataSource, source: Source): MediaPa
   }
   // Files whose names tell nothing are PDFs: OpenAI's formats were made for these.
   const mediaType = isUntold && part.type === "document" ? PDF : type;
-  const data = isStrict(head, tail, length)
-    ? own.data
-    : Buffer.from(source.whole(own.data), "base64").toString("base64");
+  const data = isStrict(head, tail, length) ? own.data : bytesOf(source.whole(own.data)).toString("base64");
   return isUntold
     ? withSource(part, { kind: "data", mediaType, data })
     : ofType(part, { kind: "data", mediaType, data }, mediaType);
@@ -125,16 +123,17 @@ function typeOf(label: string, told: Told | undefined, { type }: MediaPart): str
 /** Characters of base64 that hold the first bytes, or a line of it with its end, if some are escaped. */
 const ENDS = 128;
 
-const unescaped = (json: string): string =>
-  json.includes("\\") ? json.replace(/\\[nrt]/g, "").replaceAll("\\", "") : json;
+/** Letters that are not of base64 are skipped. */
+const bytesOf = (base64: string): Buffer => Buffer.from(unpercented(base64), "base64");
 
 /**
- * Whether base64 has no line ends, none of the letters for URLs, and its padding (RFC 4648, section 4). Anthropic refuses any other
- * ("invalid base64 data"). Told by its ends: lines of MIME have 76 characters, and one in 32 of base64 for URLs is its own.
+ * Whether base64 has no line ends, nothing percent-encoded, none of the letters for URLs, and its padding (RFC 4648, section 4).
+ * Anthropic refuses any other ("invalid base64 data"). Told by its ends: lines of MIME have 76 characters, and one letter in 32 of
+ * base64 for URLs is its own.
  */
 function isStrict(head: string, tail: string, length: number): boolean {
   const ends = head + tail;
-  if (/[\s_-]|\\[^/]/.test(ends)) return false;
+  if (/[\s_%-]|\\[^/]/.test(ends)) return false;
   // Escaped slashes are no part of the data: the length tells nothing.
   return ends.includes("\\") || length % 4 === 0;
 }
@@ -144,7 +143,7 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
 /** Undefined where the data are no text. */
 function textOf(base64: string): string | undefined {
   try {
-    const text = UTF8.decode(Buffer.from(base64, "base64"));
+    const text = UTF8.decode(bytesOf(base64));
     return text.includes("\0") ? undefined : text;
   } catch {
     return undefined;

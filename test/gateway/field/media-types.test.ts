@@ -31,6 +31,7 @@ async function send(client: Client, to: Target, body: object, stream: boolean): 
 const base64 = (text: string): string => Buffer.from(text, "latin1").toString("base64");
 
 const JPEG = base64(`\xff\xd8\xff\xe0${"j".repeat(200)}`);
+const LONG_JPEG = base64(`\xff\xd8\xff${"\xfb\xff\xbe".repeat(3000)}j`);
 const PNG = base64(`\x89PNG\r\n\x1a\n${"p".repeat(200)}`);
 const LONG_PNG = base64(`\x89PNG\r\n\x1a\n${"p".repeat(20_000)}`);
 const WEBP = base64(`RIFF\x01\x02\x03\x04WEBPVP8 ${"w".repeat(60)}`);
@@ -128,6 +129,11 @@ const KINDS: readonly (readonly [string, Medium, Medium])[] = [
     },
     { as: "image", type: "image/jpeg", data: JPEG },
   ],
+  ...[JPEG, LONG_JPEG].map((data): readonly [string, Medium, Medium] => [
+    `a data URL with ${data.length} letters percent-encoded`,
+    { as: "image", type: "image/jpeg", data: `data:image/jpeg;base64,${encodeURIComponent(data)}` },
+    { as: "image", type: "image/jpeg", data },
+  ]),
   [
     "a data URL in place of data",
     { as: "image", type: "image/jpeg", data: `data:image/png;base64,${PNG}` },

@@ -1,5 +1,5 @@
 /** Money: a PDF or a text in an image part may cost any number of tokens, and is held for as such. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { FORMATS } from "../../../../src/wire/formats.ts";
 
 type Client = "chat" | "responses" | "messages" | "generate";
@@ -81,4 +81,49 @@ test("images of earlier answers count as images", () => {
   const facts = factsOf("responses", { input });
   expect(facts).toMatchObject({ imageCount: 1, hasUncounted: false });
   expect(facts.promptTokens).toBeLessThan(LONG_PNG.length / 3);
+});
+
+/** A messages body with this in place of an image's data, as JSON that is not written by `JSON.stringify`. */
+const written = (label: string, data: string): string =>
+  `{"model":"v/m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"${label}","data":"${data}"}}]}]}`;
+
+const WRITTEN: readonly (readonly [way: string, by: (base64: string) => string])[] = [
+  ["plainly", (text) => text],
+  ["with escaped slashes", (text) => text.replaceAll("/", "\\/")],
+  ["with its first letters escaped", (text) => text.replace(/^..../, escapedLetters)],
+  ["in lines of 76", (text) => text.replace(/.{76}/g, "$&\\n")],
+  ["in lines of 64", (text) => text.replace(/.{64}/g, "$&\\r\\n")],
+  ["in a data URL", (text) => `data:image/png;base64,${text}`],
+  ["behind a line end in a data URL", (text) => `data:image/png;base64,\\n${text}`],
+  ["behind many line ends in a data URL", (text) => `data:image/png;base64,${"\\n".repeat(70)}${text}`],
+  ["percent-encoded in a data URL", (text) => `data:image/png;base64,${text.replace(/^.../, percented)}`],
+  ["in a data URL in a data URL", (text) => `data:image/png;base64,data:image/png;base64,${text}`],
+];
+
+const escapedLetters = (text: string): string =>
+  text.replace(/./g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);
+const percented = (text: string): string =>
+  text.replace(/./g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+
+describe.each(WRITTEN)("data that are written %s", (_, by) => {
+  const SLASHES = `\x89PNG\r\n\x1a\n${"\xff\xff\xfe".repeat(400)}`;
+
+  test.each([400, 9000])("are held for as a PDF: %i bytes", (length) => {
+    const body = Buffer.from(written("image/png", by(base64(`%PDF-1.7${"p".repeat(length)}`))));
+    expect(FORMATS.messages.read(body).facts).toMatchObject({ imageCount: 1, hasUncounted: true });
+  });
+
+  test("are no text", () => {
+    const { promptTokens } = FORMATS.messages.read(
+      Buffer.from(written("image/png", by(base64(SLASHES)))),
+    ).facts;
+    const one = FORMATS.messages.read(Buffer.from(written("image/png", base64(SLASHES)))).facts.promptTokens;
+    expect(promptTokens).toBeLessThanOrEqual(one);
+  });
+});
+
+test("a PDF that a data URL has percent-encoded is held for as one", () => {
+  const url = `data:image/png,%25PDF-1.7${"p".repeat(400)}`;
+  const body = { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] };
+  expect(factsOf("chat", body)).toMatchObject({ imageCount: 1, hasUncounted: true });
 });
