@@ -54,6 +54,8 @@ afterAll(async () => {
   await server.close();
 });
 
+const CONVERSE = { route: { providers: { order: ["converse"], only: ["converse"] } } };
+
 const ask = (gateway: TestGateway, path: string, order: readonly string[]) =>
   gateway.call("POST", "/v1/chat/completions", {
     body: {
@@ -123,6 +125,67 @@ it("what is under way has a bound, and half of it is an org's: a call beyond it 
     expect([status, json.error.code]).toEqual([429, "concurrency"]);
     expect(headers.get("retry-after-ms")).toBe("1000");
     await atRest(gateway);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+it("a call that waits for its turn until its time is over may be sent again", async () => {
+  const gateway = await open({ timeout_ms: 1000 });
+  try {
+    up.script();
+    const slow = Array.from({ length: 20 }, (_, i) =>
+      addressed("chat", "image", `${server.url}/slow.png?${i}`),
+    );
+    const first = gateway.call("POST", "/v1/chat/completions", {
+      body: { model: "test/model", svc: CONVERSE, ...said("chat", slow) },
+    });
+    await until("the org's turns are taken", () => server.asked.length, equals(20));
+    const second = gateway.call("POST", "/v1/chat/completions", {
+      body: {
+        model: "test/model",
+        // Its time ends before that of the others.
+        svc: { route: { ...CONVERSE.route, timeout_ms: 100 } },
+        ...said("chat", [addressed("chat", "image", `${server.url}/a.png`)]),
+      },
+    });
+    const { status, json, headers } = await second;
+    expect([status, json.error.code, headers.get("retry-after-ms")]).toEqual([429, "concurrency", "1000"]);
+    expect((await first).json.error.code).toBe("invalid_value");
+    await atRest(gateway);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+it("is counted by its bytes, however small the pieces are", async () => {
+  const bytes = Buffer.alloc(900, "\xff\xd8\xff", "latin1");
+  server.paths.set("/pieces.jpg", (response) => {
+    response.writeHead(200, { "content-type": "image/jpeg" });
+    for (const byte of bytes) response.write(Buffer.of(byte));
+    response.end();
+  });
+  const gateway = await open({ max_call_bytes: 1200 });
+  try {
+    up.script(answerOf("converse", { text: "seen" }, false));
+    const answer = await ask(gateway, "/pieces.jpg", ["converse"]);
+    expect(answer.status, answer.text).toBe(200);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+it("is given up where it comes in pieces of a byte without end", async () => {
+  const pieces = "1\r\nx\r\n".repeat(100_000);
+  server.paths.set("/pieces", (response) => {
+    response.socket?.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${pieces}0\r\n\r\n`);
+  });
+  const gateway = await open({});
+  try {
+    up.script();
+    const { status, json } = await ask(gateway, "/pieces", ["converse"]);
+    expect([status, json.error.code]).toEqual([400, "invalid_value"]);
+    expect(json.error.message).toContain("Its server sends it in pieces of a few bytes.");
   } finally {
     await gateway.stop();
   }

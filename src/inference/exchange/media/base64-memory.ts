@@ -1,10 +1,12 @@
 /**
  * Base64 of bytes that come in chunks, in memory that threads share: a picture of megabytes is encoded as it arrives, and neither
- * copied nor encoded as a whole.
+ * copied nor encoded as a whole. A small one has a plain buffer: the system allows a process only some ten thousand shared ones.
  */
 import { grownMemory, sharedMemory } from "../../../base/shared-memory.ts";
 
-const FIRST_BYTES = 64 * 1024;
+const FIRST_BYTES = 4096;
+/** More is shared. */
+const MAX_PLAIN_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /** Length of the base64 of so many bytes, padding included. */
@@ -12,7 +14,7 @@ export const base64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3);
 
 export class Base64Memory {
   readonly #mostBytes: number;
-  #memory: Buffer;
+  #memory: Buffer = NOTHING;
   #filled = 0;
   /** Up to two bytes that wait for the third. */
   #rest = NOTHING;
@@ -20,7 +22,6 @@ export class Base64Memory {
   /** @param maxBytes that are encoded at most */
   constructor(maxBytes: number) {
     this.#mostBytes = base64Length(maxBytes);
-    this.#memory = sharedMemory(Math.min(FIRST_BYTES, this.#mostBytes), this.#mostBytes);
   }
 
   /** @throws RangeError beyond the bound */
@@ -41,11 +42,25 @@ export class Base64Memory {
 
   #write(bytes: Buffer): void {
     const filled = this.#filled + base64Length(bytes.length);
-    if (filled > this.#memory.length) {
-      const size = Math.min(this.#mostBytes, Math.max(filled, this.#memory.length * 2));
-      this.#memory = grownMemory(this.#memory, Math.max(size, filled));
-    }
+    if (filled > this.#memory.length) this.#grow(filled);
     this.#memory.write(bytes.toString("base64"), this.#filled, "latin1");
     this.#filled = filled;
+  }
+
+  #grow(filled: number): void {
+    if (filled > this.#mostBytes) throw new RangeError("There are more bytes than were to come.");
+    const wanted = Math.max(filled, this.#memory.length * 2, FIRST_BYTES);
+    const size = Math.min(
+      this.#mostBytes,
+      filled > MAX_PLAIN_BYTES ? wanted : Math.min(wanted, MAX_PLAIN_BYTES),
+    );
+    if (this.#memory.length > MAX_PLAIN_BYTES) {
+      this.#memory = grownMemory(this.#memory, size);
+      return;
+    }
+    // Not of the pool: a buffer is copied to a thread with all that it is a part of.
+    const memory = size > MAX_PLAIN_BYTES ? sharedMemory(size, this.#mostBytes) : Buffer.alloc(size);
+    memory.set(this.#memory.subarray(0, this.#filled));
+    this.#memory = memory;
   }
 }

@@ -49,6 +49,11 @@ const ACCEPT: Readonly<Record<MediaAddress["kind"], string>> = {
 
 const PDF = "application/pdf";
 
+/** Each piece of a body costs the gateway some microseconds, a byte of it next to nothing. So many may be smaller than `MIN_PIECE`. */
+const MAX_PIECES = 1000;
+/** Bytes. */
+const MIN_PIECE = 256;
+
 export class Fetching {
   readonly #input: FetchingInput;
   readonly #ended = new AbortController();
@@ -90,16 +95,18 @@ export class Fetching {
   async #turn(address: MediaAddress): Promise<FetchedMedia> {
     const { slots, orgId } = this.#input;
     const { signal } = this.#ended;
+    let hasWaited = false;
     try {
       if (signal.aborted) throw new OutboundError("cancelled");
-      if (!slots.take(orgId)) await slots.wait(orgId, signal);
+      hasWaited = !slots.take(orgId);
+      if (hasWaited) await slots.wait(orgId, signal);
     } catch (error) {
-      throw this.#failure(error, address);
+      throw this.#failure(error, address, hasWaited);
     }
     try {
       return await this.#one(address);
     } catch (error) {
-      throw this.#failure(error, address);
+      throw this.#failure(error, address, hasWaited);
     } finally {
       slots.release(orgId);
     }
@@ -110,12 +117,15 @@ export class Fetching {
     const memory = new Base64Memory(bounds.maxBytes);
     let mediaType = "";
     let bytes = 0;
+    let pieces = 0;
     /** Why the rest was not read. */
     let fault: WeirError | undefined;
     const take = (chunk: Buffer): boolean => {
+      const before = bytes;
       bytes += chunk.length;
-      fault =
-        bytes > bounds.maxBytes ? faultOf(address, tooLarge(bounds)) : this.#noRoom(chunk.length, address);
+      if (bytes > bounds.maxBytes) fault = faultOf(address, tooLarge(bounds));
+      else if (++pieces > MAX_PIECES + bytes / MIN_PIECE) fault = faultOf(address, TOO_SMALL);
+      else fault = this.#noRoom(base64Length(bytes) - base64Length(before), address);
       if (fault !== undefined) return false;
       memory.add(chunk);
       return true;
@@ -140,27 +150,32 @@ export class Fetching {
     return { url, mediaType, base64: memory.end() };
   }
 
+  /** @param bytes of base64 */
   #noRoom(bytes: number, address: MediaAddress): WeirError | undefined {
     const { share, bounds } = this.#input;
-    const lacking = share.take(base64Length(bytes));
-    if (lacking === "all") return fail("concurrency", FULL, { retryAfterMs: 1000 });
+    const lacking = share.take(bytes);
+    if (lacking === "all") return full();
     if (lacking === undefined) return undefined;
     const why = `All media that the call names by address are larger than ${bounds.maxCallBytes} bytes together (as base64).`;
     return faultOf(address, why);
   }
 
-  #failure(error: unknown, address: MediaAddress): unknown {
+  /** @param hasWaited for its turn: then the gateway had too little time for it, and its server is not to blame */
+  #failure(error: unknown, address: MediaAddress, hasWaited: boolean): unknown {
     if (error instanceof WeirError || this.#reason !== undefined) return error;
+    if (this.#isLate && hasWaited) return full();
     if (this.#isLate) return faultOf(address, `It took more than ${this.#input.bounds.timeoutMs} ms.`);
-    if (error instanceof OutboundError && error.kind === "busy") {
-      return fail("concurrency", FULL, { retryAfterMs: 1000 });
-    }
+    if (error instanceof OutboundError && error.kind === "busy") return full();
     const why = downloadFault(error);
     return why === undefined ? error : faultOf(address, why);
   }
 }
 
 const FULL = "The gateway fetches as much from addresses as it may. Try again, or send the data instead.";
+
+const full = (): WeirError => fail("concurrency", FULL, { retryAfterMs: 1000 });
+
+const TOO_SMALL = "Its server sends it in pieces of a few bytes.";
 
 const tooLarge = ({ maxBytes }: FetchBounds): string => `It is larger than ${maxBytes} bytes.`;
 

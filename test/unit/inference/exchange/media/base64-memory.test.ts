@@ -1,28 +1,35 @@
-/** Bytes that come in chunks are encoded as if they had come at once, in memory that threads share. */
-import { expect, test } from "vitest";
+/** Base64 of chunks of any size; few bytes take a plain buffer, because each shared one takes the process's mappings, and those are bounded. */
+import { describe, expect, test } from "vitest";
 import { Base64Memory } from "../../../../../src/inference/exchange/media/base64-memory.ts";
 
-const bytes = (length: number) => Buffer.from(Array.from({ length }, (_, i) => (i * 31) % 256));
+const MAX = 300_000;
 
-test.each([1, 2, 3, 4, 5, 64, 1000])("in chunks of %i", (size) => {
-  for (const length of [0, 1, 2, 3, 4, 5, 997, 1000]) {
-    const whole = bytes(length);
-    const memory = new Base64Memory(1000);
-    for (let from = 0; from < length; from += size) memory.add(whole.subarray(from, from + size));
-    expect(memory.end().toString()).toBe(whole.toString("base64"));
-  }
+const encoded = (bytes: Buffer, size: number): Buffer => {
+  const memory = new Base64Memory(MAX);
+  for (let from = 0; from < bytes.length; from += size) memory.add(bytes.subarray(from, from + size));
+  return memory.end();
+};
+
+describe.each([1, 2, 3, 4, 1000, 40_000, MAX])("chunks of %i bytes", (size) => {
+  test.each([0, 1, 2, 3, 100, 4096, 49_152, 49_153, 200_000, MAX])("of %i", (length) => {
+    const bytes = Buffer.alloc(length, "abcdefghijk");
+    expect(encoded(bytes, size).toString("latin1") === bytes.toString("base64")).toBe(true);
+  });
 });
 
-test("beyond its first memory, up to its bound", () => {
-  const whole = bytes(300_000);
-  const memory = new Base64Memory(whole.length);
-  for (let from = 0; from < whole.length; from += 65_536) memory.add(whole.subarray(from, from + 65_536));
-  const base64 = memory.end();
-  expect(base64.toString() === whole.toString("base64")).toBe(true);
-  expect(base64.buffer).toBeInstanceOf(SharedArrayBuffer);
+test.each([
+  [0, false],
+  [1, false],
+  [49_152, false],
+  [49_153, true],
+  [MAX, true],
+])("%i bytes are shared with threads: %s", (length, isShared) => {
+  const { buffer } = encoded(Buffer.alloc(length), 1000);
+  expect((buffer as ArrayBufferLike) instanceof SharedArrayBuffer).toBe(isShared);
+  // What is sent to a thread is copied with all of its buffer.
+  if (!isShared) expect(buffer.byteLength).toBeLessThanOrEqual(65_536);
 });
 
-test("not beyond its bound", () => {
-  const memory = new Base64Memory(100);
-  expect(() => memory.add(bytes(200))).toThrow(RangeError);
+test.each([1000, MAX + 1])("beyond the bound nothing is written, in chunks of %i bytes", (size) => {
+  expect(() => encoded(Buffer.alloc(MAX + 3), size)).toThrow(RangeError);
 });
