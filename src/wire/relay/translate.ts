@@ -24,6 +24,7 @@ import { carriedSpans } from "../json/opaque.ts";
 import { wellFormedJson } from "../json/surrogates.ts";
 import { withFittedMedia } from "../media/fit.ts";
 import { type TakesMedia, withoutLostMedia } from "../media/made.ts";
+import { refuseUnseen } from "../media/unseen.ts";
 import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
 import type { NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
 import type { StreamReader } from "../neutral/reader.ts";
@@ -116,6 +117,8 @@ export const toldOf = <R extends ClientRequest>(
 ): Fitted => {
   const read = neutralOf(format, request, source);
   const media = withFittedMedia(read, source, takesAssistantMedia === true, takesOnlyData);
+  // Most requests have no media, and are returned as they are.
+  if (media !== read) refuseUnseen(media.messages, endpoint.capabilities);
   const neutral = lowered(media, toolKinds ?? FUNCTIONS_ONLY, source);
   const told = accepted(neutral, name, endpoint, orgKey, source);
   const ownTools = withKinds(told.ownTools, neutral.tools, told.request.tools);

@@ -1,8 +1,10 @@
 /** A refusal of media is one endpoint's: the model's next endpoint that can be told answers, and nothing is charged where none can. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answerOf } from "../../support/field/answers.ts";
+import { type Field, startField } from "../../support/field/field.ts";
 import { ScriptedUpstream } from "../../support/field/upstream.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { type MediaServer, sends, startMediaServer } from "./media-fetch.fixtures.ts";
 
 let up: ScriptedUpstream;
 let gateway: TestGateway;
@@ -50,4 +52,42 @@ it.each([false, true])("streamed: %s", async (stream) => {
     "/messages/0/content/0",
   ]);
   expect(up.arrived).toEqual([]);
+});
+
+describe("a model that takes text and documents alone", () => {
+  const bytes = Buffer.from(`\x89PNG\r\n\x1a\n${"p".repeat(300)}`, "latin1");
+  let server: MediaServer;
+  let field: Field;
+  beforeAll(async () => {
+    server = await startMediaServer();
+    server.paths.set("/file", sends(bytes, "application/octet-stream"));
+    field = await startField({
+      settings: { media_fetch: { enabled: true, allow: ["127.0.0.0/8"] } },
+      model: { modalities: { in: ["text"], out: ["text"] } },
+    });
+  });
+  afterAll(async () => {
+    await field.stop();
+    await server.close();
+  });
+
+  const data = { type: "base64", media_type: "application/pdf", data: bytes.toString("base64") };
+  it.each([
+    ["converse", "by its data", () => data],
+    ["gemini", "by its data", () => data],
+    ["chat", "by its data", () => data],
+    ["converse", "by an address", () => ({ type: "url", url: `${server.url}/file` })],
+    ["chat", "by an address", () => ({ type: "url", url: `${server.url}/file` })],
+    ["gemini", "by an address that shows it", () => ({ type: "url", url: "https://example.com/a.png" })],
+  ] as const)("%s is not told an image that is called a document, %s", async (to, _, sourceOf) => {
+    field.up.script(answerOf(to, { text: "seen" }, false));
+    const messages = [{ role: "user", content: [{ type: "document", source: sourceOf() }] }];
+    const { status, json } = await field.send("messages", to, { max_tokens: 9, messages });
+    expect([status, json.error.code, json.error.param]).toEqual([
+      400,
+      "capability_not_supported",
+      "/messages/0/content/0",
+    ]);
+    expect(field.up.arrived).toEqual([]);
+  });
 });
