@@ -69,7 +69,7 @@ async function hop(
   let next: string | undefined;
   const sinkOf = ({ status, headers }: AnswerHead): BodySink | undefined => {
     if (REDIRECTS.includes(status) && headers.location !== undefined) {
-      next = headers.location;
+      next = utf8Of(headers.location);
       return undefined;
     }
     const sink = faultOf(status, headers) ?? begin(bodyHead(headers));
@@ -105,6 +105,12 @@ function bodyHead(headers: IncomingHttpHeaders): BodyHead {
     contentType: (headers["content-type"] ?? "").slice(0, MAX_TYPE_LENGTH),
     bytes: Number.isSafeInteger(bytes) ? bytes : undefined,
   };
+}
+
+/** A value of a header as its server wrote it: Node reads each byte as a character, and many servers send paths as UTF-8. */
+function utf8Of(value: string): string {
+  const text = Buffer.from(value, "latin1").toString();
+  return text.includes("\ufffd") ? value : text;
 }
 
 /** @throws DownloadError */

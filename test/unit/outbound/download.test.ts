@@ -57,6 +57,21 @@ describe("a redirect", () => {
     expect(await messageOf(load(rig.receiver.url))).toBe(message);
   });
 
+  test.each([
+    ["escaped", "/gr%C3%B6%C3%9Fe.png"],
+    ["as UTF-8", "/größe.png"],
+    ["as Latin-1", Buffer.from("/größe.png", "latin1")],
+  ])("to a path that is written %s is followed", async (_, path) => {
+    rig.receiver.answer = (socket) => {
+      const isFirst = rig.receiver.heads.length === 1;
+      if (!isFirst) return socket.write(answerOf("x"));
+      const [before = "", after = ""] = answerOf("", "location: @\r\n", "302 Found").split("@");
+      return socket.write(Buffer.concat([Buffer.from(before), Buffer.from(path), Buffer.from(after)]));
+    };
+    await load(rig.receiver.url);
+    expect(rig.receiver.heads[1]).toContain("GET /gr%C3%B6%C3%9Fe.png ");
+  });
+
   test("S16: to a name that has a private address is not followed", async () => {
     leadTo("https://inner.example.com/");
     const outbound = openTest({ resolve: () => Promise.resolve(["192.168.1.1"]) });
