@@ -13,7 +13,7 @@ import type {
   TextPart,
   ToolResultPart,
 } from "../neutral/neutral.ts";
-import { notCarried } from "../neutral/not-carried.ts";
+import { notCarried, refuseStores } from "../neutral/not-carried.ts";
 import type { OptionTaker } from "../neutral/options.ts";
 import { argumentsOf } from "../neutral/tool-arguments.ts";
 import { putResultsFirst, turnsOf } from "../neutral/turns.ts";
@@ -112,6 +112,7 @@ const IMAGES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "imag
 function imageBlock(part: ImagePart, at: string, drop: Drop) {
   const { source, detail, cache } = part;
   if (source.kind === "data" && !IMAGES.includes(source.mediaType)) throw notCarried(part);
+  refuseStores(part);
   if (detail !== undefined && detail !== "auto") drop(at);
   return { type: "image" as const, source: mediaSource(source), ...cacheControl(cache) };
 }
@@ -132,6 +133,7 @@ const PDF = "application/pdf";
 function documentBlock(part: DocumentPart) {
   const { source, name, context, citations, cache } = part;
   if (source.kind === "data" && source.mediaType !== PDF) throw notCarried(part);
+  refuseStores(part);
   return {
     type: "document" as const,
     source:

@@ -1,6 +1,7 @@
 /** The refusal of media that a dialect cannot carry: a model that never saw a picture must not answer as if it had. */
 import { fail, type WeirError } from "../../base/errors.ts";
 import type { DocumentPart, ImagePart, RecordingPart } from "./neutral.ts";
+import { hasMark } from "./source.ts";
 
 export type MediaPart = ImagePart | DocumentPart | RecordingPart;
 
@@ -21,6 +22,17 @@ export function notCarried({ type, source, at }: MediaPart): WeirError {
       param: at,
     },
   );
+}
+
+/**
+ * For dialects whose providers read addresses of the web alone. The others are of stores that only their own provider reads
+ * (`gs://`, `s3://`). A long address is a mark, and is left to the provider.
+ * @throws WeirError see {@link notCarried}
+ */
+export function refuseStores(part: MediaPart): void {
+  const { source } = part;
+  if (source.kind === "url" && !/^\s*https?:/i.test(source.url) && !hasMark(source.url))
+    throw notCarried(part);
 }
 
 /** A 400 `capability_not_supported` that names a part of a kind that the model does not take. */

@@ -14,7 +14,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../neutral/neutral.ts";
-import { notCarried } from "../neutral/not-carried.ts";
+import { notCarried, refuseStores } from "../neutral/not-carried.ts";
 import type { OptionTaker } from "../neutral/options.ts";
 import type { CallItem } from "./calls.ts";
 import type { ReasoningItem, Refusal } from "./objects.ts";
@@ -130,7 +130,9 @@ function contentOf(part: Part, at: string, options: OptionTaker): InputContent |
 
 const DETAILS: readonly string[] = ["low", "high", "auto", "original"];
 
-function imageOf({ source, detail }: ImagePart): InputImage {
+function imageOf(image: ImagePart): InputImage {
+  const { source, detail } = image;
+  refuseStores(image);
   const known = DETAILS.includes(detail ?? "") ? (detail as InputImage["detail"]) : "auto";
   if (source.kind === "file") return { type: "input_image", detail: known, file_id: source.id };
   return { type: "input_image", detail: known, image_url: urlOf(source) };
@@ -141,6 +143,7 @@ const urlOf = (source: Exclude<MediaSource, { kind: "file" }>): string =>
 
 function fileOf(document: DocumentPart, at: string, options: OptionTaker): InputText | InputFile {
   const { source, name, context, citations } = document;
+  refuseStores(document);
   if (context !== undefined || citations === true) options.drop(at);
   // The API takes files only, so a document of text is sent as text.
   if (source.kind === "text") return { type: "input_text", text: source.text };

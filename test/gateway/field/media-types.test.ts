@@ -270,6 +270,24 @@ const REFUSED: readonly Refused[] = [
     body: user(TEXT, { type: "image", source: { type: "url", url: "https://e.com/a.pdf?x=1" } }),
     param: "/messages/0/content/1",
   },
+  ...["gs://bucket/a.png", "s3://bucket/a.png", "file:///a.png", `DATA:image/png;base64,${PNG}`].flatMap(
+    (url): Refused[] => [
+      {
+        name: `an image by ${url.slice(0, 5)}`,
+        client: "chat",
+        to: ["responses", "messages"],
+        body: user(TEXT, { type: "image_url", image_url: { url } }),
+        param: "/messages/0/content/1",
+      },
+      {
+        name: `a document by ${url.slice(0, 5)}`,
+        client: "generate",
+        to: ["responses", "messages"],
+        body: user(TEXT, { type: "document", url: url.replace("png", "pdf") }),
+        param: "/messages/0/content/1",
+      },
+    ],
+  ),
   {
     name: "sound",
     client: "chat",
