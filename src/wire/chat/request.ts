@@ -6,7 +6,7 @@ import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, type Member, memberOf, setMember, skim } from "../json/json.ts";
-import { isDocumentAddress } from "../media/uncounted.ts";
+import { isNoImageAddress } from "../media/uncounted.ts";
 import { holdsOpaque } from "../neutral/opaque.ts";
 import { isObject, type JsonObject, listOf } from "../neutral/reader.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
@@ -154,7 +154,7 @@ function countPart(part: unknown, media: Media, hasOpaque: boolean): void {
   if (isImage) {
     media.images++;
     const { image_url: image } = part;
-    if (isDocumentAddress(isObject(image) ? image.url : image)) media.others++;
+    if (isNoImageAddress(isObject(image) ? image.url : image)) media.others++;
   }
   if (isAudio) media.audio++;
   if (isFile) media.others++;

@@ -3,7 +3,7 @@ import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import { nativeExtras } from "../extras/scan.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
-import { isDocumentAddress, saysNoImage } from "../media/uncounted.ts";
+import { isNoImageAddress, saysNoImage } from "../media/uncounted.ts";
 import { type Extras, NO_EXTRAS } from "../neutral/asked-extras.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
 import { type GenerateBody, generateRequestSchema, type NativePart } from "./schema.ts";
@@ -56,7 +56,8 @@ export const promptTexts = (request: ClientRequest): PromptText[] => promptTexts
 
 /** An image part by its type, and not by what it holds. */
 const isOther = (part: NativePart): boolean =>
-  part.type === "image" && (saysNoImage(part.media_type) || isDocumentAddress(part.url));
+  part.type === "image" &&
+  (saysNoImage(part.media_type) || isNoImageAddress(part.url) || isNoImageAddress(part.file_id));
 
 /** Parts of a type, those in tool results included. */
 function count({ messages }: GenerateBody, type: string, fits = (_: NativePart) => true): number {

@@ -80,7 +80,9 @@ export function fittedAddress(
   const { mediaType } = given;
   const shown = mediaType === undefined ? typeOfAddress(source.whole(given.url)) : rightType(mediaType);
   const named = mediaType === undefined ? given : { ...given, mediaType: rightType(mediaType) };
-  return shown === undefined || isVague(shown) ? part : ofType(part, named, shown);
+  return shown === undefined || (isVague(shown) && mediaType !== undefined)
+    ? part
+    : ofType(part, named, shown);
 }
 
 function fittedData(part: MediaPart, given: DataSource, source: Source): MediaPart {

@@ -108,16 +108,29 @@ export function kindOf(type: string): MediaKind {
   return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
 }
 
-/** The endings that show the type of what an address stands for where its kind matters. */
+/** The endings that show the type of what an address stands for where its kind matters: to models, and to what a call may cost. */
 const ENDINGS: Readonly<Record<string, string>> = {
   pdf: "application/pdf",
+  txt: "text/plain",
   png: "image/png",
   jpg: "image/jpeg",
   jpeg: "image/jpeg",
   gif: "image/gif",
   webp: "image/webp",
+  mp3: "audio/mpeg",
+  wav: "audio/wav",
+  flac: "audio/flac",
+  ogg: "audio/ogg",
+  mp4: "video/mp4",
+  mov: "video/quicktime",
+  webm: "video/webm",
 };
 
-/** The type that the path of an address shows; undefined where it shows none of a few well-known ones. */
-export const typeOfAddress = (url: string): string | undefined =>
-  ENDINGS[/^[^?#]*\.(\w{3,4})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? ""];
+/** Google's models watch what is there (https://ai.google.dev/gemini-api/docs/video-understanding). */
+const VIDEOS = /^https?:\/\/(?:www\.|m\.)?(?:youtube\.com|youtu\.be)\//i;
+
+/** The type that an address shows by its path's ending or its host; undefined where it shows none of a few well-known ones. */
+export function typeOfAddress(url: string): string | undefined {
+  if (VIDEOS.test(url)) return "video/*";
+  return ENDINGS[/^[^?#]*\.(\w{3,4})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? ""];
+}

@@ -43,6 +43,8 @@ export function saysNoImage(label: unknown): boolean {
   return !isVague(type) && kindOf(type) !== "image";
 }
 
-/** Whether an address shows that a document is there. */
-export const isDocumentAddress = (url: unknown): boolean =>
-  typeof url === "string" && typeOfAddress(url) === "application/pdf";
+/** Whether an address, or a file's id that may be one, shows that something else than an image is there. */
+export function isNoImageAddress(url: unknown): boolean {
+  const type = typeof url === "string" ? typeOfAddress(url) : undefined;
+  return type !== undefined && kindOf(type) !== "image";
+}

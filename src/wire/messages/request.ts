@@ -6,7 +6,7 @@ import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } fr
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
-import { isDocumentAddress, saysNoImage } from "../media/uncounted.ts";
+import { isNoImageAddress, saysNoImage } from "../media/uncounted.ts";
 import { holdsOpaque } from "../neutral/opaque.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import {
@@ -158,8 +158,8 @@ function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
 }
 
 /** The source of an image block that is none. */
-const isOther = ({ media_type: label, url }: JsonObject): boolean =>
-  saysNoImage(label) || isDocumentAddress(url);
+const isOther = ({ media_type: label, url, file_id: id }: JsonObject): boolean =>
+  saysNoImage(label) || isNoImageAddress(url) || isNoImageAddress(id);
 
 const isTakenId = (id: unknown): boolean => typeof id !== "string" || TAKEN_ID.test(id);
 

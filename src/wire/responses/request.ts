@@ -9,7 +9,7 @@ import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json/json.ts";
-import { isDocumentAddress } from "../media/uncounted.ts";
+import { isNoImageAddress } from "../media/uncounted.ts";
 import { LARGE_BODY_BYTES } from "../neutral/contract.ts";
 import { holdsOpaque } from "../neutral/opaque.ts";
 import { isObject } from "../neutral/reader.ts";
@@ -217,7 +217,7 @@ function count(part: unknown, seen: Seen, hasOpaque: boolean): void {
   const isImage = type === "input_image" || type === "computer_screenshot" || "image_url" in part;
   const isAudio = type === "input_audio" || "input_audio" in part;
   if (isImage) seen.images++;
-  if (isImage && isDocumentAddress(part.image_url)) seen.others++;
+  if (isImage && (isNoImageAddress(part.image_url) || isNoImageAddress(part.file_id))) seen.others++;
   if (isAudio) seen.audio++;
   if (isImage || isAudio) return;
   const isFile =

@@ -385,6 +385,17 @@ describe("what the provider reads itself is carried", () => {
     expect(field.up.last.raw).toContain(IMAGE_URL);
   });
 
+  it.each(["https://e.com/a.mp4", "https://www.youtube.com/watch?v=1"])(
+    "a video as an image: %s",
+    async (url) => {
+      const body = user({ type: "image_url", image_url: { url } });
+      expect((await send("chat", "gemini", body, false)).status).toBe(200);
+      expect(field.up.last.json.contents[0].parts[0].fileData.fileUri).toBe(url);
+      const refused = await send("chat", "messages", body, false);
+      expect([refused.status, refused.json.error.code]).toEqual([400, "capability_not_supported"]);
+    },
+  );
+
   it("a PDF by its address as an image is a document", async () => {
     const url = "https://e.com/a.PDF#page=2";
     await send("chat", "messages", user({ type: "image_url", image_url: { url } }), false);

@@ -46,6 +46,9 @@ describe("names", () => {
   test.each([
     ["https://e.com/a.PDF?x=b.png", "application/pdf"],
     ["https://e.com/a.jpg#f", "image/jpeg"],
+    ["gs://bucket/a.MOV", "video/quicktime"],
+    ["https://m.youtube.com/watch?v=a.png", "video/*"],
+    ["https://e.com/https://youtu.be/", undefined],
     ["https://e.com/pdf", undefined],
     ["https://e.com/a?file=b.pdf", undefined],
     ["https://e.com/a.constructor", undefined],

@@ -50,26 +50,51 @@ for (const client of Object.keys(BODIES) as Client[]) {
   });
 }
 
+const ADDRESSED: Readonly<Record<Client, (url: string) => object>> = {
+  chat: (url) => ({ messages: [{ role: "user", content: [{ type: "image_url", image_url: url }] }] }),
+  responses: (url) => ({ input: [{ role: "user", content: [{ type: "input_image", image_url: url }] }] }),
+  messages: (url) => ({
+    max_tokens: 9,
+    messages: [{ role: "user", content: [{ type: "image", source: { type: "url", url } }] }],
+  }),
+  generate: (url) => ({ messages: [{ role: "user", content: [{ type: "image", url }] }] }),
+};
+
+for (const client of Object.keys(ADDRESSED) as Client[]) {
+  test.each([
+    ["https://e.com/a.pdf", true],
+    ["https://e.com/a.MP4?x=1", true],
+    ["gs://bucket/a.mov", true],
+    ["https://e.com/a.mp3#t", true],
+    ["https://www.youtube.com/watch?v=1", true],
+    ["https://youtu.be/1", true],
+    ["https://e.com/a.png", false],
+    ["https://e.com/youtube.com/", false],
+    ["https://e.com/a", false],
+  ])(`${client}: the address %s as an image`, (url, hasUncounted) => {
+    expect(factsOf(client, ADDRESSED[client](url))).toMatchObject({ imageCount: 1, hasUncounted });
+  });
+}
+
 test.each([
   [
-    "chat",
-    { messages: [{ role: "user", content: [{ type: "image_url", image_url: "https://e.com/a.pdf" }] }] },
-  ],
-  [
     "responses",
-    { input: [{ role: "user", content: [{ type: "input_image", image_url: "https://e.com/a.pdf" }] }] },
+    { input: [{ role: "user", content: [{ type: "input_image", file_id: "https://youtu.be/1" }] }] },
   ],
   [
     "messages",
     {
       max_tokens: 9,
       messages: [
-        { role: "user", content: [{ type: "image", source: { type: "url", url: "https://e.com/a.pdf" } }] },
+        {
+          role: "user",
+          content: [{ type: "image", source: { type: "file", file_id: "https://e.com/a.mp4" } }],
+        },
       ],
     },
   ],
-  ["generate", { messages: [{ role: "user", content: [{ type: "image", url: "https://e.com/a.pdf" }] }] }],
-] as const)("%s: the address of a PDF as an image", (client, body) => {
+  ["generate", { messages: [{ role: "user", content: [{ type: "image", file_id: "https://youtu.be/1" }] }] }],
+] as const)("%s: the address of a video as an image's file id", (client, body) => {
   expect(factsOf(client, body)).toMatchObject({ imageCount: 1, hasUncounted: true });
 });
 
