@@ -372,37 +372,3 @@ describe("what a dialect cannot carry is refused, and the model is not asked", (
     });
   }
 });
-
-describe("what the provider reads itself is carried", () => {
-  it.each([
-    ["chat", "responses", user({ type: "image_url", image_url: { url: IMAGE_URL } })],
-    ["chat", "messages", user({ type: "image_url", image_url: { url: IMAGE_URL } })],
-    ["chat", "gemini", user({ type: "image_url", image_url: { url: IMAGE_URL } })],
-    ["messages", "chat", user({ type: "image", source: { type: "url", url: IMAGE_URL } })],
-  ] as const)("an address, by %s to %s", async (client, to, body) => {
-    const got = await send(client, to, body, false);
-    expect(got.status, got.text).toBe(200);
-    expect(field.up.last.raw).toContain(IMAGE_URL);
-  });
-
-  it.each(["https://e.com/a.mp4", "https://www.youtube.com/watch?v=1"])(
-    "a video as an image: %s",
-    async (url) => {
-      const body = user({ type: "image_url", image_url: { url } });
-      expect((await send("chat", "gemini", body, false)).status).toBe(200);
-      expect(field.up.last.json.contents[0].parts[0].fileData.fileUri).toBe(url);
-      const refused = await send("chat", "messages", body, false);
-      expect([refused.status, refused.json.error.code]).toEqual([400, "capability_not_supported"]);
-    },
-  );
-
-  it("a PDF by its address as an image is a document", async () => {
-    const url = "https://e.com/a.PDF#page=2";
-    await send("chat", "messages", user({ type: "image_url", image_url: { url } }), false);
-    expect(field.up.last.json.messages[0].content).toEqual([
-      { type: "document", source: { type: "url", url } },
-    ]);
-    await send("chat", "responses", user({ type: "image_url", image_url: { url } }), false);
-    expect(field.up.last.json.input[0].content).toEqual([{ type: "input_file", file_url: url }]);
-  });
-});
