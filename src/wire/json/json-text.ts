@@ -12,9 +12,11 @@ export interface Within extends Span {
   readonly bytes: Buffer;
 }
 
+/** Begins marks: `JSON.stringify` writes it as it is, texts hardly have it, and one character is found faster than several. */
+const RARE = "\x7f";
+
 /** What stands in the place of each text while the values around it are written. No caller can guess it, and it never leaves. */
-const MARK = `<weir-json:${randomBytes(12).toString("hex")}>`;
-const PLACE = `"${MARK}"`;
+const MARK = `${RARE}weir-json:${randomBytes(12).toString("hex")}`;
 
 /** The texts that were met while a value is written; undefined between. */
 let met: JsonText[] | undefined;
@@ -79,12 +81,20 @@ export function jsonPieces(value: unknown): (string | JsonText)[] {
   let from = 0;
   // They were met in the order in which they are written.
   for (const text of texts) {
-    const at = json.indexOf(PLACE, from);
-    pieces.push(json.slice(from, at), text);
-    from = at + PLACE.length;
+    const at = markIn(json, from);
+    // Without its quotes.
+    pieces.push(json.slice(from, at - 1), text);
+    from = at + MARK.length + 1;
   }
   pieces.push(json.slice(from));
   return pieces;
+}
+
+/** Where the next mark begins. There is one. */
+function markIn(json: string, from: number): number {
+  let at = json.indexOf(RARE, from);
+  while (!json.startsWith(MARK, at)) at = json.indexOf(RARE, at + 1);
+  return at;
 }
 
 /** JSON text of a value, and of the texts that it carries. */

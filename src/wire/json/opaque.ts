@@ -13,12 +13,18 @@ export type OpaquePath = readonly string[];
 /** Paths by their first name. A leaf is a value that is carried. */
 export interface OpaquePaths {
   readonly isLeaf: boolean;
-  readonly within: ReadonlyMap<string, OpaquePaths>;
+  /** Few, so that comparing a name with all costs less than a hash of it. */
+  readonly within: readonly NamedPaths[];
   /** The last names of the paths, each before an object or a list. */
   readonly sign: RegExp;
 }
 
-const NOTHING: OpaquePaths = { isLeaf: false, within: new Map(), sign: /(?!)/ };
+interface NamedPaths {
+  readonly name: string;
+  readonly paths: OpaquePaths;
+}
+
+const NOTHING: OpaquePaths = { isLeaf: false, within: [], sign: /(?!)/ };
 
 /** No value of these. */
 export const NO_PATHS = NOTHING;
@@ -34,7 +40,7 @@ export function opaquePaths(paths: readonly OpaquePath[]): OpaquePaths {
     if (name === undefined) isLeaf = true;
     else byName.set(name, [...(byName.get(name) ?? []), rest]);
   }
-  const within = new Map([...byName].map(([name, rests]) => [name, opaquePaths(rests)]));
+  const within = Array.from(byName, ([name, rests]) => ({ name, paths: opaquePaths(rests) }));
   const last = new Set(paths.flatMap((path) => path.findLast((name) => name !== "*") ?? []));
   // Behind a quote that is escaped, a name is text within a string.
   const plain = `"(?:${[...last].join("|")})"`;
@@ -60,7 +66,7 @@ const CLOSE_OBJECT = 125;
 export function carriedSpans(bytes: Buffer, members: readonly Member[], { within }: OpaquePaths): Span[] {
   const spans: Span[] = [];
   for (const { key, valueStart, valueEnd } of members) {
-    const paths = within.get(key);
+    const paths = pathsOf(within, key);
     if (paths === undefined) continue;
     const text = bytes.toString("latin1", valueStart, valueEnd);
     if (!hasCarried(text, paths)) continue;
@@ -93,21 +99,34 @@ function walk(text: string, at: number, paths: OpaquePaths, spans: Span[]): numb
   }
   if (paths === NOTHING) return valueEnd(text, at);
   if (c === OPEN_OBJECT) return walkObject(text, at, paths, spans);
-  const each = c === OPEN_ARRAY ? paths.within.get("*") : undefined;
+  const each = c === OPEN_ARRAY ? pathsOf(paths.within, "*") : undefined;
   return each === undefined ? valueEnd(text, at) : walkList(text, at, each, spans);
 }
 
-function walkObject(text: string, open: number, { within }: OpaquePaths, spans: Span[]): number {
+function walkObject(text: string, open: number, paths: OpaquePaths, spans: Span[]): number {
   let at = skipSpace(text, open + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const quote = closingQuote(text, at + 1);
-    const name = nameOf(text, at, quote);
+    const inner = pathsBehind(text, at, quote, paths);
     // Behind the name are its colon and the value.
-    at = walk(text, skipSpace(text, skipSpace(text, quote + 1) + 1), within.get(name) ?? NOTHING, spans);
+    at = walk(text, skipSpace(text, skipSpace(text, quote + 1) + 1), inner, spans);
     at = skipSpace(text, at);
     if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
   }
   return at + 1;
+}
+
+const pathsOf = (within: readonly NamedPaths[], wanted: string): OpaquePaths | undefined =>
+  within.find(({ name }) => name === wanted)?.paths;
+
+/** The paths within the member whose name is between two quotes. The name is compared in place: most have no path. */
+function pathsBehind(text: string, open: number, quote: number, { within }: OpaquePaths): OpaquePaths {
+  const start = open + 1;
+  for (const { name, paths } of within) {
+    if (name.length === quote - start && text.startsWith(name, start)) return paths;
+  }
+  if (!text.slice(start, quote).includes("\\")) return NOTHING;
+  return pathsOf(within, nameOf(text, open, quote)) ?? NOTHING;
 }
 
 function walkList(text: string, open: number, each: OpaquePaths, spans: Span[]): number {
