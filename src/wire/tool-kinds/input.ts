@@ -41,6 +41,8 @@ const COMMA = 44;
 const OPEN = /[{[]/;
 const CLOSE = /[}\]]/;
 const SPACE = /^\s*$/;
+/** Nothing, or an object with nothing: a call without input. */
+const EMPTY = /^\s*(?:\{\s*\}\s*)?$/;
 
 type State = "before" | "name" | "colon" | "value" | "skipped" | "input" | "behind" | "plain";
 
@@ -84,7 +86,7 @@ export class Unwrapping {
     this.#state = "plain";
     const seen = this.#seen;
     this.#seen = "";
-    return SPACE.test(seen) ? "" : fragmentOf(utf8Of(seen));
+    return EMPTY.test(seen) ? "" : fragmentOf(utf8Of(seen));
   }
 
   /** One character before the text. */
@@ -169,7 +171,7 @@ export class Unwrapping {
         return out;
       }
       const escaped = text.slice(at, end);
-      out += KNOWN.test(escaped) ? escaped : `\\${escaped}`;
+      out += LONE.test(escaped) ? HALF : KNOWN.test(escaped) ? escaped : `\\${escaped}`;
       at = end;
     }
     return out;
@@ -181,11 +183,13 @@ const SPACE_CODE = 32;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: models write them raw
 const SPECIAL = /["\\\u0000-\u001f]/;
 const KNOWN = /^(?:\\["\\/bfnrt]|(?:\\u[0-9a-fA-F]{4}){1,2})$/;
+/** Half of a surrogate pair by itself, which is no text. */
+const LONE = /^\\u[dD][89a-fA-F][0-9a-fA-F]{2}$/;
 const HIGH = /^\\u[dD][89abAB][0-9a-fA-F]{2}/;
 /** The beginning of the escape of a second half, or all of it. */
 const SECOND = /^(?:\\(?:u(?:[dD](?:[c-fC-F](?:[0-9a-fA-F]{1,2})?)?)?)?)?$/;
 
-/** A text that ends within an escape has a character that cannot be read. */
+/** What cannot be read as a character: an escape that is cut, or half of a pair. */
 const HALF = "\\ufffd";
 
 const UNIT = 6;
