@@ -6,7 +6,7 @@ import type { Endpoint } from "../../base/endpoint.ts";
 import { type Sampling, takeSampling } from "../claude.ts";
 import type { NeutralRequest, OutputFormat } from "../neutral/neutral.ts";
 import { OptionTaker } from "../neutral/options.ts";
-import { ANY_OBJECT } from "../neutral/tool-arguments.ts";
+import { ANY_OBJECT, objectSchema } from "../neutral/tool-arguments.ts";
 import { mayBudget } from "../neutral/turns.ts";
 import { claudeTool } from "../schema/claude-tool.ts";
 import { enforcedFormat, strictTool } from "../schema/enforced.ts";
@@ -109,10 +109,12 @@ function writeTools(
   return {
     tools: tools.flatMap((tool, index): ToolConfig["tools"] => {
       const { name, description, cache: mark } = tool;
+      // "The value at toolConfig.tools.0.toolSpec.inputSchema.json.type must be one of the following: object." (earendil-works/pi#8279)
+      const typed = { ...tool, parameters: objectSchema(tool.parameters) };
       const { parameters, strict } =
         family === "anthropic"
-          ? claudeTool(tool, index, options)
-          : strictTool(tool, index, CLAUDE_RULES, options);
+          ? claudeTool(typed, index, options)
+          : strictTool(typed, index, CLAUDE_RULES, options);
       const toolSpec = {
         name,
         // An empty one is refused.

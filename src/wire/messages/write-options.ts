@@ -4,10 +4,10 @@
  */
 
 import { type Thinker, takeSampling, takeThinking } from "../claude.ts";
-import { type JsonText, withMember, withNewMember } from "../json/json-text.ts";
+import { type JsonText, withNewMember } from "../json/json-text.ts";
 import type { NeutralTool, ToolChoice } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
-import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
+import { objectSchema } from "../neutral/tool-arguments.ts";
 import { claudeTool } from "../schema/claude-tool.ts";
 import { enforcedFormat, type SchemaFormat } from "../schema/enforced.ts";
 import { CLAUDE_RULES } from "../schema/rules.ts";
@@ -46,7 +46,7 @@ export function optionMembers(options: OptionTaker, written: Written) {
 
 /** The dialect requires the schema of an object, and one that its grammar takes of a strict tool. */
 export function toolOf(tool: NeutralTool, index: number, options: OptionTaker) {
-  const typed = { ...tool, parameters: inputSchema(tool.parameters) };
+  const typed = { ...tool, parameters: objectSchema(tool.parameters) };
   const { name, description, parameters, strict, cache } = claudeTool(typed, index, options);
   return {
     name,
@@ -56,9 +56,6 @@ export function toolOf(tool: NeutralTool, index: number, options: OptionTaker) {
     ...cacheControl(cache),
   };
 }
-
-const inputSchema = (parameters: JsonText): JsonText =>
-  parameters.isObject ? withMember(parameters, "type", '"object"') : NO_PARAMETERS;
 
 /** Without tools the dialect refuses a tool choice; `auto` and `none` then have no effect and are not named as dropped. */
 function toolChoiceOf(options: OptionTaker, hasTools: boolean) {

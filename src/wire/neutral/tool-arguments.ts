@@ -6,7 +6,7 @@ import { fail } from "../../base/errors.ts";
 import { EMPTY_OBJECTS, objectAtStart } from "../json/cut-object.ts";
 import { holdsTooMuch, valuesWithin } from "../json/json.ts";
 import { REQUEST_BOUNDS, UNBOUNDED } from "../json/json-bounds.ts";
-import { JsonText } from "../json/json-text.ts";
+import { JsonText, withMember } from "../json/json-text.ts";
 import { wellFormedJson } from "../json/surrogates.ts";
 import { carriedIn } from "./carried.ts";
 import type { NeutralMessage, ToolCallPart } from "./neutral.ts";
@@ -17,6 +17,10 @@ export const NO_PARAMETERS = new JsonText('{"type":"object","properties":{}}');
 
 /** A schema of objects that have anything. */
 export const ANY_OBJECT = new JsonText('{"type":"object"}');
+
+/** A tool's parameters for providers that refuse a schema whose type is not that of an object. */
+export const objectSchema = (parameters: JsonText): JsonText =>
+  parameters.isObject ? withMember(parameters, "type", '"object"') : NO_PARAMETERS;
 
 const NO_ARGUMENTS = new JsonText("{}");
 

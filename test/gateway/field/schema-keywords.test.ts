@@ -192,6 +192,30 @@ kinds("other tools", [
   },
 ]);
 
+/** Bedrock: "The value at toolConfig.tools.0.toolSpec.inputSchema.json.type must be one of the following: object." (earendil-works/pi#8279) */
+const UNTYPED: readonly (readonly [string, string])[] = [
+  ["{}", '{"type":"object"}'],
+  [`{"properties":{"n":{"const":1.0}}${N}}`, `{"properties":{"n":{"const":1.0}}${N},"type":"object"}`],
+  ['{"type":["object","null"],"properties":{}}', '{"type":"object","properties":{}}'],
+];
+
+kinds(
+  "tools that do not say that they take an object",
+  UNTYPED.map(
+    ([schema, typed]): Kind => ({
+      name: schema,
+      ask: tool(schema, false),
+      clients: ["chat", "responses", "generate"],
+      targets: ["messages", "converse"],
+      check: ({ dialect, up, heard }) => {
+        expect(TOOLS[dialect](up.json).schema.type).toBe("object");
+        expect(up.raw).toContain(typed);
+        expect(heard.svc.warnings).toEqual([]);
+      },
+    }),
+  ),
+);
+
 const RECURSIVE = object(`"n":{"anyOf":[{"type":"null"},{"$ref":"#"}]}`, N + CLOSED);
 
 kinds("schemas that Claude cannot be held to", [
