@@ -6,13 +6,14 @@
  */
 import { NO_USAGE, type Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
+import { jsonTextOf } from "../json/json-text.ts";
 import type { SvcReply } from "../neutral/contract.ts";
-import { latin1OfJson } from "../neutral/fragment.ts";
+import { fragmentOf, latin1OfJson, textOf } from "../neutral/fragment.ts";
 import type { Fragment, PartKind, Seal, Stop, StreamEvent } from "../neutral/neutral.ts";
 import { sseEvent } from "../neutral/sse.ts";
 import { svcJson } from "../svc.ts";
 import { writeCitation } from "./citations.ts";
-import { openThinking, redactedBlock, textBlock, toolUseBlock } from "./reply-blocks.ts";
+import { inputOf, openThinking, redactedBlock, textBlock, toolUseBlock } from "./reply-blocks.ts";
 import { sealText, UNSIGNED } from "./seals.ts";
 import { writeStop } from "./stop.ts";
 import { writeDeltaUsage, writeMessagesUsage } from "./usage.ts";
@@ -30,7 +31,10 @@ interface Block {
   seal: Seal | undefined;
   /** Its signature is on the wire. */
   isSigned: boolean;
-  /** A call's first piece, kept back until the next event: a seal may follow it, which must be written before the call. */
+  /**
+   * A call's first piece, kept back until the next event: a seal may follow it, which must be written before the call. All of
+   * its pieces, where these begin no object.
+   */
   first: Fragment;
   /** Events that came while another block was open. */
   waiting: StreamEvent[];
@@ -112,8 +116,8 @@ export class MessagesStreamWriter implements StreamWriter {
     switch (event.type) {
       case "delta": {
         if (event.text === "" && block.first === "") return "";
-        if (block.begin.kind === "tool_call" && block.index < 0 && block.first === "") {
-          block.first = event.text;
+        if (block.begin.kind === "tool_call" && block.index < 0 && !BEGINS_OBJECT.test(block.first)) {
+          block.first += event.text;
           return "";
         }
         const begun = block.head === "" ? this.#begin(block) : "";
@@ -168,7 +172,10 @@ export class MessagesStreamWriter implements StreamWriter {
   /** Ends the open block and sends the events that waited for it. */
   #end(block: Block): string {
     let out = "";
-    if (block.index < 0 && block.begin.kind === "tool_call") out = this.#begin(block);
+    if (block.index < 0 && block.begin.kind === "tool_call") {
+      if (!BEGINS_OBJECT.test(block.first)) block.first = objectFragment(block.first);
+      out = this.#begin(block);
+    }
     const isThinking = block.begin.kind === "reasoning" && block.head !== "";
     if (isThinking && !block.isSigned) out += signature(block.index, UNSIGNED);
     if (block.index >= 0) out += blockStop(block.index);
@@ -195,6 +202,13 @@ export class MessagesStreamWriter implements StreamWriter {
     return start + signature(index, sealText(seal)) + blockStop(index);
   }
 }
+
+/** White space is escaped in a fragment, save the space itself. */
+const BEGINS_OBJECT = /^(?: |\\[nrt])*\{/;
+
+/** A call's arguments that begin no object, as a whole answer has them. */
+const objectFragment = (args: Fragment): Fragment =>
+  args === "" ? "" : fragmentOf(jsonTextOf(inputOf(textOf(args))));
 
 const event = (value: { readonly type: string }): string => sseEvent(value.type, latin1OfJson(value));
 

@@ -67,12 +67,12 @@ const TOOL = { name: "f", description: "Does.", parameters: { type: "object" } }
 const CUT = '{"path":"a","n":1.0,"content":"abc';
 
 /** @param args what the client's arguments are, parsed. */
-const inAnswer = (name: string, said: string, args: unknown): Kind => ({
+const inAnswer = (name: string, said: string, args: unknown, clients?: readonly ClientName[]): Kind => ({
   name: `${name} in an answer`,
   ask: { turns: [{ user: [{ text: "x" }] }], tools: [TOOL] },
   answer: { calls: [{ id: "call_1", name: "f", arguments: said }] } satisfies Said,
   targets: ["chat", "responses"],
-  clients: ["chat", "responses", "messages", "generate"],
+  clients: clients ?? ["chat", "responses", "messages", "generate"],
   check(exchange) {
     if (isSpliced(exchange.client, exchange.dialect)) return;
     expect(exchange.heard.choices[0]?.calls).toMatchObject([{ name: "f", arguments: args }]);
@@ -94,6 +94,9 @@ kinds("arguments", [
   inAnswer("an empty object first", '{}{"a":1}', { a: 1 }),
   inAnswer("empty objects first", '{} {}\n{}{"a":1}', { a: 1 }),
   inAnswer("empty objects alone", "{}{}", {}),
+  inAnswer("an object encoded twice", '"{\\"a\\":1}"', { a: 1 }, ["messages"]),
+  inAnswer("a list", "[1]", { INVALID_JSON: "[1]" }, ["messages"]),
+  inAnswer("plain text", "ls -la", { INVALID_JSON: "ls -la" }, ["messages"]),
   {
     name: "text with a half of a pair",
     ask: { turns: [{ user: [{ text: "a\ud800b" }] }] },
