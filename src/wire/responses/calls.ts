@@ -2,7 +2,8 @@
  * Calls of the client's tools as items of a response: of functions, of tools with input in free form, of the client's shell and
  * its search for tools (OpenAI API reference, "The response object", `output`).
  */
-import { memberOf, membersOf } from "../json/json.ts";
+import { jsonIn } from "../../base/json.ts";
+import { applyEdits, memberOf, membersOf, utf8Of } from "../json/json.ts";
 import { onOneLine } from "../json/latin1.ts";
 import { latin1OfJson, textOf } from "../neutral/fragment.ts";
 import type { Fragment, ToolKind } from "../neutral/neutral.ts";
@@ -54,7 +55,8 @@ export function callJson(call: Called, id: string, status: ItemStatus, text: Fra
 }
 
 /** The action of a shell's call; its type, its command and its variables are required. */
-function actionOf(args: string): string {
+function actionOf(given: string): string {
+  const args = withListedCommand(given);
   const members = membersOf(args);
   // One that has a name twice, or more names than are looked at.
   if (members === undefined) return args;
@@ -64,6 +66,22 @@ function actionOf(args: string): string {
   if (added.length === 0) return args;
   const rest = members.length === 0 ? "}" : `,${args.slice(args.indexOf("{") + 1)}`;
   return `{${added.join(",")}${rest}`;
+}
+
+/** A client reads the command as a list; models write it as one text too, of the list or of a line for a shell. */
+function withListedCommand(args: string): string {
+  const command = memberOf(membersOf(args) ?? [], "command");
+  if (command === undefined || args[command.valueStart] !== '"') return args;
+  const { valueStart: start, valueEnd: end } = command;
+  const line = JSON.parse(utf8Of(args.slice(start, end))) as string;
+  return applyEdits(args, [{ start, end, text: latin1OfJson(wordsIn(line) ?? ["bash", "-lc", line]) }]);
+}
+
+/** The list of texts that a JSON text is; undefined where it is none. */
+function wordsIn(json: string): string[] | undefined {
+  if (!json.startsWith("[")) return undefined;
+  const words = jsonIn(json);
+  return Array.isArray(words) && words.every((word) => typeof word === "string") ? words : undefined;
 }
 
 /** Inserts a text into the first empty string of this name in the JSON of a typed value. */

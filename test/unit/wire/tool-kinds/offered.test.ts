@@ -115,6 +115,18 @@ describe("tools of a responses client", () => {
     expect(done).toContainEqual(expect.objectContaining({ item: expect.objectContaining(item) }));
   });
 
+  test.each([
+    ['"ls -la é | wc"', ["bash", "-lc", "ls -la é | wc"]],
+    ['"[\\"ls\\",\\"\\u00e9\\"]"', ["ls", "é"]],
+    ['"[1]"', ["bash", "-lc", "[1]"]],
+    ['"[ -f a ]"', ["bash", "-lc", "[ -f a ]"]],
+    ['"ls","env":{"A":"1"}', ["bash", "-lc", "ls"]],
+  ])("a command of the shell that a model writes as one text is a list: %s", (command, list) => {
+    const way = to({ tools: [{ type: "local_shell" }] });
+    const { whole } = answered(way, calling("messages", "local_shell", `{"command":${command}}`));
+    expect(JSON.parse(whole).output[0].action).toMatchObject({ type: "exec", command: list });
+  });
+
   test("a search of the client's finds tools that are offered from then on, and says which", () => {
     const input = [
       { role: "user", content: "x" },
