@@ -5,11 +5,13 @@ import { objectOf } from "../neutral/reader.ts";
 /** Words in the types of parts that hold media, in any format. Calls of tools that a provider runs are none. */
 const MEDIA_TYPE = /image|file|document|audio|video|pdf/i;
 const CALL_TYPE = /call|search|result/i;
+/** An item of a responses request that is a screenshot for a tool of the provider's. */
+const SCREENSHOT = "computer_call_output";
 
 /**
  * @param dropped pointers of what the neutral contract has no place for
  * @param body of the client, as a value
- * @throws WeirError 400 `capability_not_supported` if a part of a message that holds media is among it
+ * @throws WeirError 400 `capability_not_supported` if a part of a message that holds media, or a screenshot, is among it
  */
 export function refuseUnread(dropped: readonly string[], body: unknown): void {
   let list = "";
@@ -17,14 +19,16 @@ export function refuseUnread(dropped: readonly string[], body: unknown): void {
   for (const at of dropped) {
     const place = at.lastIndexOf("/");
     const parent = at.slice(0, place);
-    if (!parent.endsWith("/content") && !parent.endsWith("/output")) continue;
+    const isItem = parent === "/input";
+    if (!isItem && !parent.endsWith("/content") && !parent.endsWith("/output")) continue;
     // A body may have a hundred thousand of them in one list.
     if (parent !== list) {
       list = parent;
       parts = valueAt(body, parent);
     }
     const { type } = objectOf(Array.isArray(parts) ? parts[Number(at.slice(place + 1))] : undefined);
-    if (typeof type !== "string" || !MEDIA_TYPE.test(type) || CALL_TYPE.test(type)) continue;
+    if (typeof type !== "string") continue;
+    if (isItem ? type !== SCREENSHOT : !MEDIA_TYPE.test(type) || CALL_TYPE.test(type)) continue;
     const message = `${at}: a part of type ${JSON.stringify(type.slice(0, 100))} cannot be sent to this model's provider.`;
     throw fail("capability_not_supported", message, { param: at });
   }

@@ -351,6 +351,29 @@ const REFUSED: readonly Refused[] = [
     ),
     param: "/input/0/content/1",
   },
+  {
+    name: "a screenshot of a computer that the provider's own tool uses",
+    client: "responses",
+    to: ["chat", "messages", "gemini", "converse"],
+    body: {
+      input: [
+        { role: "user", content: "q" },
+        {
+          type: "computer_call",
+          id: "c",
+          call_id: "c1",
+          action: { type: "screenshot" },
+          status: "completed",
+        },
+        {
+          type: "computer_call_output",
+          call_id: "c1",
+          output: { type: "computer_screenshot", image_url: `data:image/png;base64,${PNG}` },
+        },
+      ],
+    },
+    param: "/input/2",
+  },
 ];
 
 describe("what a dialect cannot carry is refused, and the model is not asked", () => {

@@ -31,6 +31,7 @@ describe("messages", () => {
         { type: "image_url", image_url: { url: "https://a.example/x.png", detail: "low" } },
         { type: "image_url", image_url: { url: PNG } },
         { type: "image_url", image_url: { url: "data:image/svg+xml,%3Csvg%2F%3E" } },
+        { type: "image_url", image_url: { url: "data:base64,iVBORw0K" } },
         { type: "input_audio", input_audio: { data: "UklG", format: "wav" } },
         { type: "file", file: { file_data: "data:application/pdf;base64,JVBE", filename: "a.pdf" } },
         { type: "file", file: { file_data: "JVBE" } },
@@ -45,6 +46,7 @@ describe("messages", () => {
         { type: "image", source: { kind: "url", url: "https://a.example/x.png" }, detail: "low" },
         { type: "image", source: { kind: "data", mediaType: "image/png", data: "iVBORw0KGgo=" } },
         { type: "image", source: { kind: "data", mediaType: "image/svg+xml", data: "PHN2Zy8+" } },
+        { type: "image", source: { kind: "data", mediaType: "", data: "iVBORw0K" } },
         { type: "audio", source: { kind: "data", mediaType: "audio/wav", data: "UklG" } },
         {
           type: "document",
