@@ -1,7 +1,8 @@
 /**
  * Events of a translated stream as clients can read them one by one. The halves of a character that was cut between two deltas are
- * put together, since clients decode each event by itself. The first pieces of a call's arguments wait while they may mean that it
- * has none: `null` or white space, or the empty object that some servers send before the arguments.
+ * put together, since clients decode each event by itself, and halves that a call's arguments have as escapes are replaced. The first
+ * pieces of arguments wait while they may mean that the call has none: `null` or white space, or the empty object that some servers
+ * send before the arguments.
  */
 import { emptyObjects } from "../json/cut-object.ts";
 import { beginsWithHalf, endsWithHalf } from "../json/surrogates.ts";
@@ -10,6 +11,7 @@ import type { Fragment, StreamEvent } from "../neutral/neutral.ts";
 import { partKey } from "../neutral/part-key.ts";
 import type { Emit } from "../neutral/reader.ts";
 import { isNoArguments } from "../neutral/tool-arguments.ts";
+import { endedRest, mayHaveEscapedHalf, withoutEscapedHalves } from "./escaped-halves.ts";
 
 type Delta = Extract<StreamEvent, { type: "delta" }>;
 
@@ -32,6 +34,10 @@ export class MendedEvents {
   readonly #halves = new Map<number, Fragment>();
   /** What came of calls that have no arguments yet. */
   readonly #undecided = new Map<number, Fragment>();
+  /** Calls of functions, and the beginning of an escape that the arguments of each ended with. */
+  readonly #rests = new Map<number, Fragment>();
+  /** How many of these are not empty. */
+  #openRests = 0;
 
   constructor(tell: Emit) {
     this.#tell = tell;
@@ -40,13 +46,17 @@ export class MendedEvents {
   take(event: StreamEvent): void {
     if (event.type === "delta") {
       const { text } = event;
-      const isWaiting = this.#halves.size > 0 || this.#undecided.size > 0;
-      if (isWaiting || endsWithHalf(text) || beginsWithHalf(text)) this.#delta(event);
+      const isWaiting = this.#halves.size > 0 || this.#undecided.size > 0 || this.#openRests > 0;
+      const isCalled = this.#rests.size > 0;
+      if (isWaiting || endsWithHalf(text) || beginsWithHalf(text) || (isCalled && mayHaveEscapedHalf(text)))
+        this.#delta(event);
       else this.#tell(event);
       return;
     }
     if (event.type === "begin" && event.kind === "tool_call" && event.tool !== "custom") {
-      this.#undecided.set(partKey(event.choice, event.part), "");
+      const key = partKey(event.choice, event.part);
+      this.#undecided.set(key, "");
+      this.#rests.set(key, "");
     } else if (event.type === "end") {
       this.#end(event.choice, event.part);
     }
@@ -60,7 +70,7 @@ export class MendedEvents {
       this.#tell(event);
       return;
     }
-    const text = this.#withoutHalves(event.text, key);
+    const text = this.#withoutEscaped(this.#withoutHalves(event.text, key), key);
     const before = this.#undecided.get(key);
     if (before === undefined) {
       if (text !== "" || event.logprobs !== undefined) this.#tell({ ...event, text });
@@ -91,6 +101,15 @@ export class MendedEvents {
     return text.slice(0, -HALF_LENGTH);
   }
 
+  #withoutEscaped(given: Fragment, key: number): Fragment {
+    const before = this.#rests.get(key);
+    if (before === undefined) return given;
+    const { text, rest } = withoutEscapedHalves(before + given);
+    this.#rests.set(key, rest);
+    this.#openRests += Number(rest !== "") - Number(before !== "");
+    return text;
+  }
+
   /** Nothing more comes of the call for a while. */
   #decide({ choice, part }: Pick<Delta, "choice" | "part">, key: number): void {
     const text = this.#undecided.get(key);
@@ -99,8 +118,21 @@ export class MendedEvents {
     this.#tell({ type: "delta", choice, part, text: text.replace(EMPTY_BEFORE, "") });
   }
 
+  #endRest({ choice, part }: Pick<Delta, "choice" | "part">, key: number): void {
+    const rest = this.#rests.get(key);
+    if (rest === undefined) return;
+    this.#rests.delete(key);
+    if (rest === "") return;
+    this.#openRests--;
+    const text = endedRest(rest);
+    const undecided = this.#undecided.get(key);
+    if (undecided === undefined) this.#tell({ type: "delta", choice, part, text });
+    else this.#undecided.set(key, undecided + text);
+  }
+
   #end(choice: number, part: number): void {
     const key = partKey(choice, part);
+    this.#endRest({ choice, part }, key);
     if (this.#halves.delete(key)) this.#tell({ type: "delta", choice, part, text: REPLACED });
     this.#decide({ choice, part }, key);
     if (this.#undecided.delete(key)) this.#tell({ type: "delta", choice, part, text: "{}" });

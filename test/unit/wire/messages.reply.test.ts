@@ -13,9 +13,11 @@ import { readMessagesRequest } from "../../../src/wire/messages/request.ts";
 import { messagesSplice } from "../../../src/wire/messages/splice.ts";
 import { MessagesUsage, readMessagesUsage, writeMessagesUsage } from "../../../src/wire/messages/usage.ts";
 import { type messageOf, writeMessagesReply } from "../../../src/wire/messages/write-reply.ts";
-import type { NeutralReply, ReplyPart, StopReason } from "../../../src/wire/neutral/neutral.ts";
+import { MessagesStreamWriter } from "../../../src/wire/messages/writer.ts";
+import { fragmentOf } from "../../../src/wire/neutral/fragment.ts";
+import type { NeutralReply, ReplyPart, StopReason, StreamEvent } from "../../../src/wire/neutral/neutral.ts";
 import { usage } from "../../support/wire/fixtures.ts";
-import { clientEvents, IDENTITY, RECORDED_MESSAGES, SVC } from "./messages.fixtures.ts";
+import { clientEvents, eventsOf, gathered, IDENTITY, RECORDED_MESSAGES, SVC } from "./messages.fixtures.ts";
 
 const REQUEST = readMessagesRequest(
   Buffer.from('{"model":"v/m","max_tokens":5,"messages":[{"role":"user","content":"a"}]}'),
@@ -78,6 +80,29 @@ describe("written and read", () => {
       replyOf("stop", { type: "text", text: "" }, call, { type: "reasoning", text: "" }),
     );
     expect(content.map((block) => (block.type === "tool_use" ? block.input : block))).toEqual([input]);
+  });
+
+  test.each([
+    ['"{\\"a\\":1.0}"', '{"a":1.0}'],
+    ['"null"', "{}"],
+    [" [1.0]", '{"INVALID_JSON":" [1.0]"}'],
+    ["ls é", '{"INVALID_JSON":"ls é"}'],
+    [' \n{"a":1}', ' \n{"a":1}'],
+    ['{"a":', '{"a":'],
+  ])("arguments that begin no object are one in a stream too: %j", (given, told) => {
+    const part = { choice: 0, part: 0 };
+    for (const pieces of [[given], [...given], ["", given, ""]]) {
+      const writer = new MessagesStreamWriter(IDENTITY);
+      const events: StreamEvent[] = [
+        { type: "begin", ...part, kind: "tool_call", id: "a", name: "f" },
+        ...pieces.map((piece): StreamEvent => ({ type: "delta", ...part, text: fragmentOf(piece) })),
+        { type: "end", ...part },
+      ];
+      const out = events.map((event) => writer.write(event)).join("") + writer.close(usage(1, 1), SVC);
+      expect(gathered(eventsOf(out)).parts).toEqual([
+        { type: "tool_call", id: "a", name: "f", arguments: told },
+      ]);
+    }
   });
 
   test("T48: a seal that is no thinking's own stands in an empty thinking block", () => {

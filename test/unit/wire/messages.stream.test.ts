@@ -321,21 +321,6 @@ describe("the writer", () => {
     expect(message.stop_reason).toBe("tool_use");
   });
 
-  test.each([
-    ['"{\\"a\\":1.0}"', '{"a":1.0}'],
-    ['"null"', "{}"],
-    [" [1.0]", '{"INVALID_JSON":" [1.0]"}'],
-    ["ls é", '{"INVALID_JSON":"ls é"}'],
-    [' \n{"a":1}', ' \n{"a":1}'],
-    ['{"a":', '{"a":'],
-  ])("arguments that begin no object are one, as in a whole answer: %j", (given, told) => {
-    for (const pieces of [[given], [...given], ["", given, ""]]) {
-      const events = [begin(0, "a"), ...pieces.map((piece) => delta(0, piece)), end(0), stop("tool_calls")];
-      const { parts } = gathered(eventsOf(written(events, usage(1, 1))));
-      expect(parts).toEqual([{ type: "tool_call", id: "a", name: "f0", arguments: told }]);
-    }
-  });
-
   test.each(["before", "behind"])(
     "T48: Google's signature %s a call's arguments stands before the call",
     (place) => {

@@ -71,6 +71,48 @@ describe("a stream", () => {
     expect(textsOf(mended([textBegins, ...given.map(delta), ends]))).toEqual(told);
   });
 
+  test.each([
+    ['{"a":"\\ud83d"}', '{"a":"\\ufffd"}'],
+    ['{"a":"\\uDE00b\\uD83D\\uDE00"}', '{"a":"\\ufffdb\\uD83D\\uDE00"}'],
+    ['{"a":"\\ud83d\\ud83d\\ude00\\u00e9\\n"}', '{"a":"\\ufffd\\ud83d\\ude00\\u00e9\\n"}'],
+    ['{"a":"\\\\ud83d\\\\\\ud83d\\""}', '{"a":"\\\\ud83d\\\\\\ufffd\\""}'],
+    ['{"a":"😀\\ud83dé"}', '{"a":"😀\\ufffdé"}'],
+    ['{"a":"\\ud83d', '{"a":"\\ufffd'],
+    ['{"a":"\\ud8', '{"a":"\\ud8'],
+    ['{"a":"\\ud83d\\ude', '{"a":"\\ufffd\\ude'],
+  ])("escapes in a call's arguments, at every cut: %s", (args, told) => {
+    const chars = [...args];
+    for (let first = 0; first <= chars.length; first++) {
+      for (const second of [first, first + 1, first + 5, chars.length]) {
+        const cuts = [0, first, Math.min(second, chars.length), chars.length];
+        const pieces = cuts.slice(1).map((cut, index) => chars.slice(cuts[index], cut).join(""));
+        const events = [callBegins, ...pieces.filter((piece) => piece !== "").map(delta), ends];
+        expect(textsOf(mended(events)).join("")).toBe(told);
+      }
+    }
+    expect(textsOf(mended([callBegins, ...chars.map(delta), ends])).join("")).toBe(told);
+    const asText = textsOf(mended([textBegins, ...chars.map(delta), ends])).join("");
+    expect(asText).toBe(args);
+  });
+
+  test("escapes of two calls at once do not meet, and one without more is not lost", () => {
+    const second = { choice: 0, part: 1 } as const;
+    const told = mended([
+      callBegins,
+      { type: "begin", ...second, kind: "tool_call", id: "d", name: "g" },
+      delta('{"a":"\\ud83d'),
+      { type: "delta", ...second, text: fragmentOf('{"b":1,') },
+      { type: "delta", ...second, text: fragmentOf('"c":"\\') },
+      delta('\\ude00"}'),
+      ends,
+      { type: "end", ...second },
+    ]);
+    const of = (place: number) =>
+      told.flatMap((event) => (event.type === "delta" && event.part === place ? [textOf(event.text)] : []));
+    expect([of(0).join(""), of(1).join("")]).toEqual(['{"a":"\\ud83d\\ude00"}', '{"b":1,"c":"\\']);
+    expect(textsOf(mended([callBegins, delta("\\"), ends]))).toEqual(["\\"]);
+  });
+
   test("halves of two parts at once do not meet", () => {
     const second = { choice: 1, part: 0 } as const;
     const told = mended([
