@@ -94,6 +94,7 @@ kinds("arguments", [
   inAnswer("an empty object first", '{}{"a":1}', { a: 1 }),
   inAnswer("empty objects first", '{} {}\n{}{"a":1}', { a: 1 }),
   inAnswer("empty objects alone", "{}{}", {}),
+  inAnswer("half of a pair as an escape", '{"a":"\\ud83d"}', { a: "\ufffd" }),
   inAnswer("an object encoded twice", '"{\\"a\\":1}"', { a: 1 }, ["messages"]),
   inAnswer("a list", "[1]", { INVALID_JSON: "[1]" }, ["messages"]),
   inAnswer("plain text", "ls -la", { INVALID_JSON: "ls -la" }, ["messages"]),
