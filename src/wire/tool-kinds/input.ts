@@ -11,7 +11,8 @@ import type { Fragment, Grammar } from "../neutral/neutral.ts";
 const INPUT = "input";
 
 /** The arguments for a text, as JSON text. */
-export const argumentsOfInput = (input: string): string => `{"${INPUT}":${JSON.stringify(input)}}`;
+export const argumentsOfInput = (input: string): string =>
+  `{"${INPUT}":${JSON.stringify(input.toWellFormed())}}`;
 
 /** The parameters of the function. A model that has no grammar to follow reads it as words. */
 export function parametersOfInput(grammar: Grammar | undefined): JsonText {

@@ -90,6 +90,10 @@ describe("out of arguments", () => {
   });
 });
 
+test("half of a pair goes into arguments as U+FFFD", () => {
+  expect(argumentsOfInput("a\ud83d")).toBe('{"input":"a\ufffd"}');
+});
+
 test("into arguments and out again, at every cut", () => {
   fc.assert(
     fc.property(texts, shares, (text, cuts) => {
