@@ -36,6 +36,8 @@ interface Block {
    * its pieces, where these begin no object.
    */
   first: Fragment;
+  /** What a call's arguments begin with behind white space. */
+  begins: "nothing" | "object" | "other";
   /** Events that came while another block was open. */
   waiting: StreamEvent[];
 }
@@ -85,6 +87,7 @@ export class MessagesStreamWriter implements StreamWriter {
         seal: undefined,
         isSigned: false,
         first: "",
+        begins: "nothing",
         waiting: [],
       });
       if (event.kind === "tool_call") this.#hasToolCalls = true;
@@ -116,7 +119,8 @@ export class MessagesStreamWriter implements StreamWriter {
     switch (event.type) {
       case "delta": {
         if (event.text === "" && block.first === "") return "";
-        if (block.begin.kind === "tool_call" && block.index < 0 && !BEGINS_OBJECT.test(block.first)) {
+        if (isKeptBack(block)) {
+          if (block.begins === "nothing") block.begins = beginningOf(event.text);
           block.first += event.text;
           return "";
         }
@@ -173,7 +177,7 @@ export class MessagesStreamWriter implements StreamWriter {
   #end(block: Block): string {
     let out = "";
     if (block.index < 0 && block.begin.kind === "tool_call") {
-      if (!BEGINS_OBJECT.test(block.first)) block.first = objectFragment(block.first);
+      if (block.begins !== "object") block.first = objectFragment(block.first);
       out = this.#begin(block);
     }
     const isThinking = block.begin.kind === "reasoning" && block.head !== "";
@@ -203,8 +207,24 @@ export class MessagesStreamWriter implements StreamWriter {
   }
 }
 
+/** Bytes of arguments that begin no object: more are passed on as they come. */
+const MAX_KEPT_BACK = 1024 * 1024;
+
+/** Whether the next piece is kept with the first. */
+const isKeptBack = ({ begin, index, first, begins }: Block): boolean =>
+  begin.kind === "tool_call" &&
+  index < 0 &&
+  (begins !== "object" || first === "") &&
+  first.length < MAX_KEPT_BACK;
+
 /** White space is escaped in a fragment, save the space itself. */
 const BEGINS_OBJECT = /^(?: |\\[nrt])*\{/;
+const IS_SPACE = /^(?: |\\[nrt])*$/;
+
+function beginningOf(piece: Fragment): Block["begins"] {
+  if (BEGINS_OBJECT.test(piece)) return "object";
+  return IS_SPACE.test(piece) ? "nothing" : "other";
+}
 
 /** A call's arguments that begin no object, as a whole answer has them. */
 const objectFragment = (args: Fragment): Fragment =>
