@@ -68,7 +68,10 @@ function tools(given: readonly NeutralTool[], taker: OptionTaker) {
   return defined({
     tools: given.map((tool, index) => {
       const { name, description, parameters, strict } = strictTool(tool, index, OPENAI_RULES, taker);
-      return { type: "function", function: defined({ name, description, parameters, strict }) };
+      return {
+        type: "function",
+        function: defined({ name, description, parameters: parameters.placed, strict }),
+      };
     }),
     tool_choice: typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice,
     parallel_tool_calls: parallel,

@@ -2,7 +2,7 @@
  * The Converse request as far as the gateway writes it (Amazon Bedrock API Reference, "Converse"). Bytes are base64 text.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
-import type { JsonText } from "../json/json-text.ts";
+import type { JsonText, Placed } from "../json/json-text.ts";
 
 export type BlobSource = { readonly bytes: string } | { readonly s3Location: { readonly uri: string } };
 
@@ -42,7 +42,7 @@ export type ContentBlock =
       readonly toolUse: {
         readonly toolUseId: string;
         readonly name: string;
-        readonly input: JsonText;
+        readonly input: Placed;
       };
     }
   | {
@@ -65,7 +65,7 @@ export type SystemBlock = { readonly text: string } | CachePoint;
 interface ToolSpec {
   readonly name: string;
   readonly description?: string;
-  readonly inputSchema: { readonly json: JsonText };
+  readonly inputSchema: { readonly json: Placed };
   readonly strict?: true;
 }
 

@@ -109,7 +109,7 @@ class BlockWriter {
       case "tool_call": {
         this.hasToolBlocks = true;
         const { id: toolUseId, name } = part;
-        this.#blocks.push({ toolUse: { toolUseId, name, input: argumentsOf(part, this.#at) } });
+        this.#blocks.push({ toolUse: { toolUseId, name, input: argumentsOf(part, this.#at).placed } });
         return;
       }
       case "tool_result":

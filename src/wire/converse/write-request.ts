@@ -119,7 +119,7 @@ function writeTools(
         name,
         // An empty one is refused.
         ...(description !== undefined && description !== "" && { description }),
-        inputSchema: { json: parameters },
+        inputSchema: { json: parameters.placed },
         ...(strict === true && { strict }),
       };
       return cache && mark !== undefined ? [{ toolSpec }, cachePoint(mark)] : [{ toolSpec }];

@@ -2,7 +2,7 @@
  * The generateContent request as far as the gateway writes it (Google AI for Developers, "Generating content";
  * https://ai.google.dev/api/generate-content). Vertex takes the same.
  */
-import type { JsonText } from "../json/json-text.ts";
+import type { JsonText, Placed } from "../json/json-text.ts";
 
 export type GeminiMedia =
   /** Data in base64. */
@@ -23,7 +23,7 @@ export type GeminiPart = (
       readonly functionCall: {
         readonly id: string;
         readonly name: string;
-        readonly args: JsonText;
+        readonly args: Placed;
       };
     }
   | { readonly functionResponse: FunctionResponse }
@@ -38,7 +38,7 @@ export interface FunctionDeclaration {
   readonly name: string;
   readonly description?: string;
   /** Any JSON schema of an object. The older `parameters` takes a dialect of OpenAPI's and refuses what it does not know. */
-  readonly parametersJsonSchema: JsonText;
+  readonly parametersJsonSchema: Placed;
 }
 
 export interface ThinkingConfig {

@@ -107,7 +107,7 @@ class PartWriter {
         this.#parts.push(writeMedia(part.source));
         return;
       case "tool_call": {
-        const args = argumentsOf(part, this.#message.at);
+        const args = argumentsOf(part, this.#message.at).placed;
         const { id, name } = part;
         this.#parts.push({ functionCall: { id, name, args }, ...signatureOf(part.seal) });
         return;

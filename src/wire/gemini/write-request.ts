@@ -52,7 +52,7 @@ const writeTools = (tools: readonly NeutralTool[], options: OptionTaker): Functi
     return {
       name,
       ...(description !== undefined && { description }),
-      parametersJsonSchema: geminiReferences(parameters),
+      parametersJsonSchema: geminiReferences(parameters).placed,
     };
   });
 

@@ -16,10 +16,15 @@ export interface Within extends Span {
 const RARE = "\x7f";
 
 /** What stands in the place of each text while the values around it are written. No caller can guess it, and it never leaves. */
-const MARK = `${RARE}weir-json:${randomBytes(12).toString("hex")}`;
+const MARK = `${RARE}weir-json:${randomBytes(12).toString("hex")}:`;
+/** A text that writes itself. Others have their number in their mark. */
+const MET = `${MARK}>`;
 
 /** The texts that were met while a value is written; undefined between. */
 let met: JsonText[] | undefined;
+
+/** The texts that were placed while a value is made; undefined between. */
+let placed: JsonText[] | undefined;
 
 /** A JSON value as its text. Put where a value goes, {@link jsonPieces} writes it as it is. */
 export class JsonText {
@@ -57,43 +62,83 @@ export class JsonText {
     return JSON.parse(this.text);
   }
 
+  /**
+   * What a writer puts where the text goes: a mark within {@link placing}, the text itself elsewhere. Both are right; a mark costs a
+   * quarter of what `JSON.stringify` takes to call a function.
+   */
+  get placed(): Placed {
+    return placed === undefined ? this : (`${MARK}${placed.push(this) - 1}>` as Placed);
+  }
+
   /** @throws TypeError outside {@link jsonPieces}: a mark would be written instead of the text */
   toJSON(): string {
     if (met === undefined)
       throw new TypeError("JSON that is carried as text is written by jsonPieces or jsonTextOf.");
     met.push(this);
-    return MARK;
+    return MET;
   }
 }
 
-/** What the JSON text of a value is made of: its own text, and the texts that it carries, in order. */
-export function jsonPieces(value: unknown): (string | JsonText)[] {
-  const before = met;
+declare const isPlace: unique symbol;
+
+/** A text, or its mark. */
+export type Placed = JsonText | (string & { readonly [isPlace]: true });
+
+/** A value whose marks only {@link jsonPieces} can resolve. */
+export interface WithPlaced<T> {
+  readonly value: T;
+  readonly texts: readonly JsonText[];
+}
+
+/** Makes a value that is written by {@link jsonPieces} alone: see {@link JsonText.placed}. */
+export function placing<T>(make: () => T): WithPlaced<T> {
+  const before = placed;
   const texts: JsonText[] = [];
-  met = texts;
+  placed = texts;
+  try {
+    return { value: make(), texts };
+  } finally {
+    placed = before;
+  }
+}
+
+const NO_TEXTS: readonly JsonText[] = Object.freeze([]);
+
+/**
+ * What the JSON text of a value is made of: its own text, and the texts that it carries, in order.
+ * @param texts that were placed in the value
+ */
+export function jsonPieces(value: unknown, texts = NO_TEXTS): (string | JsonText)[] {
+  const before = met;
+  const ofThemselves: JsonText[] = [];
+  met = ofThemselves;
   let json: string;
   try {
     json = JSON.stringify(value);
   } finally {
     met = before;
   }
+  if (texts.length + ofThemselves.length === 0) return [json];
   const pieces: (string | JsonText)[] = [];
   let from = 0;
-  // They were met in the order in which they are written.
-  for (const text of texts) {
-    const at = markIn(json, from);
+  let next = 0;
+  for (let at = markIn(json, 0); at >= 0; at = markIn(json, from)) {
+    const digits = at + MARK.length;
+    const end = json.indexOf(">", digits);
+    // Those that write themselves were met in the order in which they are written.
+    const text = end === digits ? ofThemselves[next++] : texts[Number(json.slice(digits, end))];
     // Without its quotes.
-    pieces.push(json.slice(from, at - 1), text);
-    from = at + MARK.length + 1;
+    pieces.push(json.slice(from, at - 1), text as JsonText);
+    from = end + 2;
   }
   pieces.push(json.slice(from));
   return pieces;
 }
 
-/** Where the next mark begins. There is one. */
+/** Where the next mark begins; -1 if none is left. */
 function markIn(json: string, from: number): number {
   let at = json.indexOf(RARE, from);
-  while (!json.startsWith(MARK, at)) at = json.indexOf(RARE, at + 1);
+  while (at >= 0 && !json.startsWith(MARK, at)) at = json.indexOf(RARE, at + 1);
   return at;
 }
 

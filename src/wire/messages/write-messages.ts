@@ -64,7 +64,7 @@ export function blockOf(part: Part, at: string, drop: Drop) {
         type: "tool_use" as const,
         id: part.id,
         name: part.name,
-        input: argumentsOf(part, at),
+        input: argumentsOf(part, at).placed,
         ...cacheControl(part.cache),
       };
     case "tool_result":

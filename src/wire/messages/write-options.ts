@@ -51,7 +51,7 @@ export function toolOf(tool: NeutralTool, index: number, options: OptionTaker) {
   return {
     name,
     ...(description !== undefined && { description }),
-    input_schema: parameters,
+    input_schema: parameters.placed,
     ...(strict !== undefined && { strict }),
     ...cacheControl(cache),
   };

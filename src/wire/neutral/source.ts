@@ -186,10 +186,13 @@ export class Source {
     return Object.fromEntries(entries);
   }
 
-  /** What a body written from this source is made of: a value in whose strings marks may stand, and JSON that it carries. */
-  piecesOf(value: unknown): Piece[] {
+  /**
+   * What a body written from this source is made of: a value in whose strings marks may stand, and JSON that it carries.
+   * @param placed in the value: see {@link placing}
+   */
+  piecesOf(value: unknown, placed?: readonly JsonText[]): Piece[] {
     const pieces: Piece[] = [];
-    for (const piece of jsonPieces(value)) {
+    for (const piece of jsonPieces(value, placed)) {
       if (typeof piece === "string") this.#addPieces(piece, pieces);
       else {
         const { json } = piece;

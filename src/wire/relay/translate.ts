@@ -20,6 +20,7 @@ import {
   type Passage,
   type StreamWriter,
 } from "../format.ts";
+import { placing } from "../json/json-text.ts";
 import { carriedSpans } from "../json/opaque.ts";
 import { wellFormedJson } from "../json/surrogates.ts";
 import { withFittedMedia } from "../media/fit.ts";
@@ -45,14 +46,15 @@ export const translated = <R extends ClientRequest>(
 ): Passage<R> => ({
   write(request, endpoint, billed = "platform", orgKey = NO_ORG_KEY) {
     const source = sourceOf(format, request);
-    const { written, ownTools } = quotingNoMarks(() => {
+    const { written, texts, ownTools } = quotingNoMarks(() => {
       const told = toldOf(format, request, dialect, endpoint, orgKey, source);
-      return { written: dialect.writeRequest(told.request, endpoint), ownTools: told.ownTools };
+      const { value, texts } = placing(() => dialect.writeRequest(told.request, endpoint));
+      return { written: value, texts, ownTools: told.ownTools };
     });
     const priced = withoutUnpriced(written, request, endpoint, dialect.name, billed);
     const options = optionsFor(request.svc, endpoint, dialect.name, billed, priced.kept);
     const { body, dropped } = fitted(priced, options, endpoint.provider, dialect.name);
-    const parts = bytesOf(request.bytes, source.piecesOf(body));
+    const parts = bytesOf(request.bytes, source.piecesOf(body, texts));
     return {
       parts,
       dropped: dropped.map((pointer) => pointer.slice(0, MAX_POINTER)),

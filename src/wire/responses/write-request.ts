@@ -65,7 +65,7 @@ const functionOf = ({ name, description, parameters, strict }: NeutralTool) => (
   type: "function" as const,
   name,
   ...(description !== undefined && { description }),
-  parameters,
+  parameters: parameters.placed,
   strict: strict ?? false,
 });
 

@@ -1,5 +1,5 @@
 /** JSON that the gateway carries as text, written from values and read as values, so that tests can say it as they say the rest. */
-import { JsonText, jsonTextOf } from "../../../src/wire/json/json-text.ts";
+import { JsonText, jsonTextOf, type Placed } from "../../../src/wire/json/json-text.ts";
 
 export const carried = (value: unknown): JsonText => JsonText.of(value);
 
@@ -15,7 +15,7 @@ export function withValues(value: unknown): unknown {
 }
 
 /** A type in which JSON that is carried is any value: what an SDK's type of a body wants there. */
-export type Said<T> = T extends JsonText
+export type Said<T> = T extends Placed
   ? { [key: string]: unknown; type: "object" }
   : T extends readonly (infer Item)[]
     ? Said<Item>[]

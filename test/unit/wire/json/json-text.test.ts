@@ -4,6 +4,7 @@ import {
   JsonText,
   jsonPieces,
   jsonTextOf,
+  placing,
   withMember,
   withNewMember,
 } from "../../../../src/wire/json/json-text.ts";
@@ -30,6 +31,36 @@ describe.each(FORMS)("a text, %s", (_, textOf) => {
       `{"a":${ODD},"b":[${ODD},{"text":${ODD}}],"c":"é"}`,
     );
     expect(jsonPieces({ a: text, b: text })).toEqual(['{"a":', text, ',"b":', text, "}"]);
+  });
+
+  test("is written in the place that its mark has, beside texts that write themselves", () => {
+    const [first, second] = [textOf(ODD), textOf('{"b":1E2}')];
+    const { value, texts } = placing(() => {
+      const marks = { late: second.placed, early: first.placed };
+      return {
+        ...marks,
+        del: "\x7fweir-json:\x7f",
+        self: first,
+        early: [marks.early, marks.early],
+        late: marks.late,
+      };
+    });
+    expect(texts).toEqual([second, first]);
+    expect(
+      jsonPieces(value, texts)
+        .map((piece) => (typeof piece === "string" ? piece : piece.text))
+        .join(""),
+    ).toBe(`{"late":{"b":1E2},"early":[${ODD},${ODD}],"del":"\x7fweir-json:\x7f","self":${ODD}}`);
+  });
+
+  test("is placed as itself where no marks are made, also behind a failure", () => {
+    const text = textOf(ODD);
+    expect(text.placed).toBe(text);
+    const failing = () => {
+      throw new RangeError("no");
+    };
+    expect(() => placing(failing)).toThrow(RangeError);
+    expect(text.placed).toBe(text);
   });
 
   test("tells its beginning and its value", () => {
