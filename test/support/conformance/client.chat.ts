@@ -216,11 +216,9 @@ function choiceOf(message: Json, stop: string): HeardChoice {
     text: message.content ?? "",
     refusal: message.refusal ?? "",
     reasoning: message.reasoning_content ?? "",
-    calls: calls.map(({ id, function: { name, arguments: args } }) => ({
-      id,
-      name,
-      arguments: parsedArguments(args),
-    })),
+    calls: calls
+      .filter(({ type }) => type === "function")
+      .map(({ id, function: { name, arguments: args } }) => ({ id, name, arguments: parsedArguments(args) })),
     stop,
   };
 }
@@ -263,9 +261,14 @@ function add(message: Json, delta: Json): void {
     const call = message.tool_calls[index];
     if (call === undefined) {
       expectSame(index, message.tool_calls.length, "T44: calls are numbered from 0");
-      expectSame([typeof piece.id, piece.type], ["string", "function"]);
-      message.tool_calls.push({ ...piece, function: { arguments: "", ...piece.function } });
-    } else {
+      expectSame(typeof piece.id, "string");
+      if (piece.type === "custom") message.tool_calls.push(structuredClone(piece));
+      else {
+        expectSame(piece.type, "function");
+        message.tool_calls.push({ ...piece, function: { arguments: "", ...piece.function } });
+      }
+    } else if (call.type === "custom") call.custom.input += piece.custom.input;
+    else {
       call.function.arguments += piece.function?.arguments ?? "";
       if (piece.extra_content) call.extra_content = piece.extra_content;
     }

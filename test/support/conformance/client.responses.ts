@@ -172,8 +172,11 @@ function deltasOf(events: readonly Json[]): string[] {
 }
 
 const textsOf = (output: readonly Json[]): string[] =>
-  output.map(({ type, content, summary, arguments: args }) => {
+  output.map(({ type, content, summary, arguments: args, input }) => {
     if (type === "function_call") return args;
+    if (type === "custom_tool_call") return input;
+    // A search's arguments, or a shell's action: they come at the item's end.
+    if (type.endsWith("_call")) return "";
     const parts: Json[] = type === "reasoning" ? [...summary, ...(content ?? [])] : content;
     return parts.map((part) => part.text ?? part.refusal).join("");
   });

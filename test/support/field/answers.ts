@@ -26,6 +26,8 @@ export interface SaidText {
 export interface Said {
   readonly text?: string;
   readonly calls?: readonly (SaidCall | SaidText)[];
+  /** Characters of each delta; {@link PIECE} or more unless told. */
+  readonly piece?: number;
 }
 
 /** Characters of a delta at least: a text longer than that is streamed in several, to {@link PIECES}. */
@@ -46,10 +48,10 @@ function argumentsOf(call: SaidCall | SaidText): string {
   throw new Error("this dialect has no free-form calls");
 }
 
-/** No character is cut in two. */
-function piecesOf(text: string): string[] {
+/** No character is cut in two. @param piece characters of each, if they are told */
+function piecesOf(text: string, piece?: number): string[] {
   const characters = Array.from(text);
-  const size = Math.max(PIECE, Math.ceil(characters.length / PIECES));
+  const size = piece ?? Math.max(PIECE, Math.ceil(characters.length / PIECES));
   const pieces: string[] = [];
   for (let at = 0; at < characters.length; at += size) pieces.push(characters.slice(at, at + size).join(""));
   return pieces;
@@ -87,13 +89,13 @@ const WHOLE: Readonly<Record<ChatUpstreamName, (said: Said) => string>> = {
 const STREAMED: Readonly<Record<ChatUpstreamName, (said: Said) => Scripted>> = {
   chat: (said) => {
     const deltas: object[] = [{ role: "assistant", content: "" }];
-    for (const content of piecesOf(said.text ?? "")) deltas.push({ content });
+    for (const content of piecesOf(said.text ?? "", said.piece)) deltas.push({ content });
     for (const [index, call] of (said.calls ?? []).entries()) {
       const { id, name } = call;
       const [type, member] =
         "input" in call ? (["custom", "input"] as const) : (["function", "arguments"] as const);
       deltas.push({ tool_calls: [{ index, id, type, [type]: { name, [member]: "" } }] });
-      for (const piece of piecesOf("input" in call ? call.input : call.arguments)) {
+      for (const piece of piecesOf("input" in call ? call.input : call.arguments, said.piece)) {
         deltas.push({ tool_calls: [{ index, [type]: { [member]: piece } }] });
       }
     }
@@ -104,7 +106,7 @@ const STREAMED: Readonly<Record<ChatUpstreamName, (said: Said) => Scripted>> = {
     return sse([...parts, chunk([], CHAT_USAGE), "data: [DONE]\n\n"]);
   },
   responses: streamedResponse,
-  messages: ({ text, calls = [] }) => {
+  messages: ({ text, calls = [], piece: size }) => {
     const usage = { ...MESSAGES_USAGE, output_tokens: 1 };
     const message = { id: "m1", type: "message", role: "assistant", model: "m", content: [], usage };
     const events: Event[] = [
@@ -119,11 +121,11 @@ const STREAMED: Readonly<Record<ChatUpstreamName, (said: Said) => Scripted>> = {
     if (text !== undefined) {
       block(
         { type: "text", text: "" },
-        piecesOf(text).map((piece) => ({ type: "text_delta", text: piece })),
+        piecesOf(text, size).map((piece) => ({ type: "text_delta", text: piece })),
       );
     }
     for (const call of calls) {
-      const pieces = piecesOf(argumentsOf(call));
+      const pieces = piecesOf(argumentsOf(call), size);
       const deltas = pieces.map((piece) => ({ type: "input_json_delta", partial_json: piece }));
       block({ type: "tool_use", id: call.id, name: call.name, input: {} }, deltas);
     }
@@ -131,12 +133,12 @@ const STREAMED: Readonly<Record<ChatUpstreamName, (said: Said) => Scripted>> = {
     events.push({ type: "message_delta", delta, usage: MESSAGES_USAGE }, { type: "message_stop" });
     return sse(events.map(named));
   },
-  gemini: ({ text, calls }) => {
-    const chunks = piecesOf(text ?? "").map((piece) => geminiChunk([q({ text: piece })], false));
+  gemini: ({ text, calls, piece: size }) => {
+    const chunks = piecesOf(text ?? "", size).map((piece) => geminiChunk([q({ text: piece })], false));
     for (const part of geminiParts({ calls: calls ?? [] })) chunks.push(geminiChunk([part], false));
     return sse([...chunks, geminiChunk(['{"text":""}'], true)].map(dataOf));
   },
-  converse: ({ text, calls = [] }) => {
+  converse: ({ text, calls = [], piece: size }) => {
     const frames = [eventFrame({ event: "messageStart", payload: { role: "assistant" } })];
     let contentBlockIndex = 0;
     const push = (event: string, payload: object) =>
@@ -146,12 +148,12 @@ const STREAMED: Readonly<Record<ChatUpstreamName, (said: Said) => Scripted>> = {
       contentBlockIndex += 1;
     };
     if (text !== undefined) {
-      for (const piece of piecesOf(text)) push("contentBlockDelta", { delta: { text: piece } });
+      for (const piece of piecesOf(text, size)) push("contentBlockDelta", { delta: { text: piece } });
       end();
     }
     for (const call of calls) {
       push("contentBlockStart", { start: { toolUse: { toolUseId: call.id, name: call.name } } });
-      for (const input of piecesOf(argumentsOf(call)))
+      for (const input of piecesOf(argumentsOf(call), size))
         push("contentBlockDelta", { delta: { toolUse: { input } } });
       end();
     }
@@ -246,7 +248,7 @@ function streamedResponse(said: Said): Scripted {
   const items = responsesItems(said);
   const events: Event[] = [{ type: "response.created", response: JSON.parse(responseOf("in_progress", [])) }];
   for (const [output_index, item] of items.entries()) {
-    const { began, pieces, done, empty } = streamedItem(item);
+    const { began, pieces, done, empty } = streamedItem(item, said.piece);
     const at = { item_id: item.id, output_index };
     const open = { ...item, ...empty, status: "in_progress" };
     events.push({ type: "response.output_item.added", output_index, item: open });
@@ -265,8 +267,8 @@ interface StreamedItem {
   readonly empty: object;
 }
 
-function streamedItem(item: Item): StreamedItem {
-  if (item.type === "message") return streamedText(item.content as TextPart[]);
+function streamedItem(item: Item, piece: number | undefined): StreamedItem {
+  if (item.type === "message") return streamedText(item.content as TextPart[], piece);
   const [kind, member] =
     item.type === "custom_tool_call"
       ? ["custom_tool_call_input", "input"]
@@ -274,7 +276,7 @@ function streamedItem(item: Item): StreamedItem {
   const text = item[member as string] as string;
   return {
     began: [],
-    pieces: piecesOf(text).map((delta) => ({ type: `response.${kind}.delta`, delta })),
+    pieces: piecesOf(text, piece).map((delta) => ({ type: `response.${kind}.delta`, delta })),
     done: [{ type: `response.${kind}.done`, [member as string]: text }],
     empty: { [member as string]: "" },
   };
@@ -284,12 +286,12 @@ interface TextPart {
   readonly text: string;
 }
 
-function streamedText([part]: readonly TextPart[]): StreamedItem {
+function streamedText([part]: readonly TextPart[], piece: number | undefined): StreamedItem {
   const { text } = part as TextPart;
   const at = { content_index: 0 };
   return {
     began: [{ type: "response.content_part.added", ...at, part: { ...part, text: "" } }],
-    pieces: piecesOf(text).map((delta) => ({
+    pieces: piecesOf(text, piece).map((delta) => ({
       type: "response.output_text.delta",
       ...at,
       delta,
