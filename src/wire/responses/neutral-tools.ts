@@ -60,7 +60,7 @@ export class ToolReader {
     return listOf(tools).flatMap((tool) => {
       const { type, name, tools: within } = objectOf(tool);
       if (typeof name !== "string") return [];
-      if (type !== "namespace") return [name];
+      if (type !== "namespace") return [this.nameOf("", name)];
       return listOf(within).flatMap((one) => {
         const inner = objectOf(one).name;
         return typeof inner === "string" ? [this.nameOf(name, inner)] : [];
