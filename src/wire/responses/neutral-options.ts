@@ -56,12 +56,8 @@ function readToolOptions(
   dropped: string[],
 ): void {
   const { tool_choice: choice, parallel_tool_calls: parallel } = body;
-  const { tools } = reader;
   if (choice != null) readToolChoice(choice, reader, options, dropped);
-  if (typeof parallel !== "boolean") return;
-  // Providers refuse it without tools.
-  if (tools.length === 0) dropped.push("/parallel_tool_calls");
-  else options.parallelTools = { value: parallel, at: "/parallel_tool_calls" };
+  if (typeof parallel === "boolean") options.parallelTools = { value: parallel, at: "/parallel_tool_calls" };
 }
 
 function readToolChoice(
@@ -73,19 +69,18 @@ function readToolChoice(
   const at = "/tool_choice";
   const { type, mode, tools: named } = objectOf(choice);
   const isNarrowed = type === "allowed_tools" && (mode === "auto" || mode === "required");
-  const value = isNarrowed && !reader.isEmpty ? mode : choiceOf(choice, reader);
+  const value = isNarrowed ? mode : choiceOf(choice, reader);
   if (value === undefined) {
     dropped.push(at);
     return;
   }
   options.toolChoice = { value, at };
-  if (isNarrowed)
+  if (isNarrowed && !reader.isEmpty)
     options.allowedTools = { value: listOf(named).flatMap((tool) => chosenOf(tool, reader) ?? []), at };
 }
 
-/** Undefined if it chooses a tool that is not sent. */
+/** Undefined if it chooses a tool that is not sent. Without tools dialects leave out a word, and name it if a call was required. */
 function choiceOf(choice: unknown, reader: ToolReader): ToolChoice | undefined {
-  if (reader.isEmpty) return undefined;
   if (choice === "auto" || choice === "none" || choice === "required") return choice;
   const name = chosenOf(choice, reader);
   return name === undefined ? undefined : { name };
