@@ -59,7 +59,7 @@ function placesOf(message: string, from: number, placesIn: PlacesIn): Place[] {
   });
 }
 
-/** Messages without any of these words have no calls; they may also stand in a text. */
+/** A message without this has no calls; it may also stand in a text. */
 const MAY_CALL = /"tool_/;
 
 function idAt(json: string): string | undefined {

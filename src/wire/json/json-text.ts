@@ -50,7 +50,7 @@ export class JsonText {
     return this.head(1) === "{";
   }
 
-  /** Its first characters, one a byte. */
+  /** Its first characters; of a text in a body, one a byte. */
   head(length: number): string {
     const { json } = this;
     if (typeof json === "string") return json.slice(0, length);

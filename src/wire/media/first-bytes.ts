@@ -11,7 +11,7 @@ export interface Told {
   readonly isWeak?: true;
 }
 
-/** So many characters of base64 are looked at: 64 bytes. */
+/** So many characters of base64 are looked at: 66 bytes. */
 const LOOKED_AT = 88;
 
 const BEGINNINGS: readonly (readonly [beginning: string, told: Told])[] = [
@@ -35,7 +35,7 @@ const BEGINNINGS: readonly (readonly [beginning: string, told: Told])[] = [
   ["\xff\xf9", { type: "audio/aac", isWeak: true }],
 ];
 
-/** By the four letters at byte 8 of a RIFF or IFF file. */
+/** By the first four letters and those at byte 8 of a RIFF or IFF file. */
 const CHUNKS: Readonly<Record<string, Told>> = {
   "RIFF WEBP": { type: "image/webp" },
   "RIFF WAVE": { type: "audio/wav" },

@@ -10,6 +10,9 @@ import { JsonText, jsonPieces } from "../json/json-text.ts";
 import type { Span } from "../json/spans.ts";
 import { wellFormedBytes, wellFormedJson } from "../json/surrogates.ts";
 
+/** Carried texts to this length are copied into the text around them. */
+const COPIED_BYTES = 4096;
+
 /** Finds marks in text. Only the source that made a mark knows its string. */
 const SIGN = `<weir:${randomBytes(12).toString("hex")}`;
 const NO_MARK = /(?!)/g;
@@ -192,14 +195,25 @@ export class Source {
    */
   piecesOf(value: unknown, placed?: readonly JsonText[]): Piece[] {
     const pieces: Piece[] = [];
+    let text = "";
     for (const piece of jsonPieces(value, placed)) {
-      if (typeof piece === "string") this.#addPieces(piece, pieces);
-      else {
-        const { json } = piece;
-        pieces.push(typeof json === "object" && json.bytes === this.#bytes ? json : piece.text);
+      const range = typeof piece === "string" ? undefined : this.#rangeOf(piece);
+      if (range === undefined) {
+        text += typeof piece === "string" ? piece : piece.text;
+        continue;
       }
+      this.#addPieces(text, pieces);
+      pieces.push(range);
+      text = "";
     }
+    this.#addPieces(text, pieces);
     return pieces;
+  }
+
+  /** Where a large text is in the body. A small one is copied: a piece more costs more. */
+  #rangeOf({ json }: JsonText): Piece | undefined {
+    if (typeof json === "string" || json.bytes !== this.#bytes) return undefined;
+    return json.end - json.start > COPIED_BYTES ? json : undefined;
   }
 
   #addPieces(json: string, pieces: Piece[]): void {

@@ -78,9 +78,14 @@ test("the same in another order, and more than once", () => {
 });
 
 describe("what is carried", () => {
-  test("is not copied: the body's own bytes are sent", () => {
-    const body = read(['{"carried":{"a":1.0}}']);
-    expect(body.source.piecesOf(told(body))).toMatchObject(['[{"carried":', { start: 21, end: 30 }, "}]"]);
+  test("is not copied where it is large: the body's own bytes are sent", () => {
+    const list = `[${"1.0,".repeat(2000)}1E2]`;
+    const body = read([`{"carried":${list}}`, '{"carried":{"a":1.0}}']);
+    expect(body.source.piecesOf(told(body))).toMatchObject([
+      '[{"carried":',
+      { start: 21, end: 21 + list.length },
+      '},{"carried":{"a":1.0}}]',
+    ]);
   });
 
   test("is the same as a value that was not found by its place, but for what a value loses", () => {
