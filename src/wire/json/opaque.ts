@@ -53,6 +53,7 @@ export function opaquePaths(paths: readonly OpaquePath[]): OpaquePaths {
 const ESCAPE_LENGTH = 6;
 
 const QUOTE = 34;
+const BACKSLASH = 92;
 const COMMA = 44;
 const OPEN_ARRAY = 91;
 const CLOSE_ARRAY = 93;
@@ -125,8 +126,10 @@ function pathsBehind(text: string, open: number, quote: number, { within }: Opaq
   for (const { name, paths } of within) {
     if (name.length === quote - start && text.startsWith(name, start)) return paths;
   }
-  if (!text.slice(start, quote).includes("\\")) return NOTHING;
-  return pathsOf(within, nameOf(text, open, quote)) ?? NOTHING;
+  for (let at = start; at < quote; at++) {
+    if (text.charCodeAt(at) === BACKSLASH) return pathsOf(within, nameOf(text, open, quote)) ?? NOTHING;
+  }
+  return NOTHING;
 }
 
 function walkList(text: string, open: number, each: OpaquePaths, spans: Span[]): number {

@@ -69,7 +69,7 @@ export class Source {
     this.#head = head;
     this.#carriedMark = `${head}!`;
     const hasStrings = elided.length + fetched.length > 0;
-    this.#mark = hasStrings ? new RegExp(`${head}:([0-9a-z]+)>`, "g") : NO_MARK;
+    this.#mark = hasStrings ? new RegExp(`${head}:([0-9]+)>`, "g") : NO_MARK;
     try {
       this.value = JSON.parse(isMarked ? this.#marked(head, carried) : bytes.toString());
     } catch {
@@ -86,7 +86,7 @@ export class Source {
     let next = 0;
     const carriedTo = (limit: number) => {
       for (let span = carried[next]; span !== undefined && span.start < limit; span = carried[next]) {
-        text += `${bytes.toString("utf8", from, span.start)}"${head}!${(next++).toString(36)}>"`;
+        text += `${bytes.toString("utf8", from, span.start)}"${head}!${next++}>"`;
         from = span.end;
       }
     };
@@ -94,7 +94,7 @@ export class Source {
       carriedTo(start);
       // Member names are in pointers, which clients can read: a mark in one would show them how marks look.
       if (start < from || isName(bytes, end + 1)) continue;
-      text += `${bytes.toString("utf8", from, start)}${head}:${index.toString(36)}>`;
+      text += `${bytes.toString("utf8", from, start)}${head}:${index}>`;
       from = end;
     }
     carriedTo(bytes.length);
@@ -108,7 +108,8 @@ export class Source {
   json(value: unknown): JsonText | undefined {
     if (typeof value === "object") return value === null ? undefined : JsonText.of(this.wholeValue(value));
     if (typeof value !== "string" || !value.startsWith(this.#carriedMark)) return undefined;
-    return this.#carried[Number.parseInt(value.slice(this.#carriedMark.length, -1), 36)];
+    const index = value.slice(this.#carriedMark.length, -1);
+    return index === "" ? undefined : this.#carried[Number(index)];
   }
 
   /**
@@ -138,13 +139,13 @@ export class Source {
     const at = this.#fetched.findIndex((media) => media.url === url);
     const media = this.#fetched[at];
     if (media === undefined) return undefined;
-    const data = `${this.#head}:${(this.#elided.length + at).toString(36)}>`;
+    const data = `${this.#head}:${this.#elided.length + at}>`;
     return { kind: "data", mediaType: media.mediaType, data };
   }
 
   /** What a mark stands for. @param index as the mark has it */
   #stretch(index: string): Stretch {
-    const at = Number.parseInt(index, 36);
+    const at = Number(index);
     const base64 = this.#fetched[at - this.#elided.length]?.base64;
     if (base64 === undefined) return { bytes: this.#bytes, ...(this.#elided[at] ?? NOWHERE) };
     const bytes = Buffer.from(base64.buffer, base64.byteOffset, base64.length);
@@ -175,7 +176,7 @@ export class Source {
   isBlank(text: string): boolean {
     if (text.charCodeAt(0) !== LESS_THAN || !hasMark(text)) return !/\S/.test(text);
     const [before, index] = text.split(this.#mark);
-    const { start, end } = this.#elided[Number.parseInt(index ?? "", 36)] ?? NOWHERE;
+    const { start, end } = (index === undefined ? undefined : this.#elided[Number(index)]) ?? NOWHERE;
     if (before !== "" || !beginsBlank(this.#bytes, start, end)) return false;
     return !/\S/.test(this.whole(text));
   }
@@ -221,7 +222,7 @@ export class Source {
     if (this.#mark !== NO_MARK) {
       for (const match of json.matchAll(this.#mark)) {
         const index = match[1] as string;
-        const elided = this.#elided[Number.parseInt(index, 36)];
+        const elided = this.#elided[Number(index)];
         pieces.push(json.slice(from, match.index), elided ?? this.#stretch(index));
         from = match.index + match[0].length;
       }
