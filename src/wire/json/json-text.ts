@@ -20,6 +20,8 @@ const MARK = `${RARE}weir-json:${randomBytes(12).toString("hex")}:`;
 /** A text that writes itself. Others have their number in their mark. */
 const MET = `${MARK}>`;
 
+const OPEN_OBJECT = 123;
+
 /** The texts that were met while a value is written; undefined between. */
 let met: JsonText[] | undefined;
 
@@ -47,7 +49,8 @@ export class JsonText {
   }
 
   get isObject(): boolean {
-    return this.head(1) === "{";
+    const { json } = this;
+    return typeof json === "string" ? json.startsWith("{") : json.bytes[json.start] === OPEN_OBJECT;
   }
 
   /** Its first characters; of a text in a body, one a byte. */

@@ -14,16 +14,17 @@ const SIGN = `<weir-carried:${randomBytes(12).toString("hex")}>`;
  */
 export function parseCarrying(text: string, paths: OpaquePaths): unknown {
   if (!hasCarried(text, paths)) return JSON.parse(text);
+  const bytes = Buffer.from(text);
   let shell = "";
   let from = 0;
-  for (const { start, end } of opaqueSpans(text, 0, paths)) {
-    const json = text.slice(start, end);
+  for (const { start, end } of opaqueSpans(bytes, 0, paths)) {
+    const json = bytes.toString("utf8", start, end);
     // Checked here, because it is not read again.
     JSON.parse(json);
-    shell += text.slice(from, start) + JSON.stringify(SIGN + json);
+    shell += bytes.toString("utf8", from, start) + JSON.stringify(SIGN + json);
     from = end;
   }
-  return JSON.parse(shell + text.slice(from));
+  return JSON.parse(shell + bytes.toString("utf8", from));
 }
 
 /** The text of an object or a list that is carried; undefined of any other value. */

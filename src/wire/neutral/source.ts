@@ -3,12 +3,16 @@
  * a mark is written, the bytes of what it stands for are written. So a prompt or an image of megabytes goes from one format into
  * another without being decoded, scanned or copied (T57), and a schema or arguments as the text that the caller wrote.
  */
+import { isAscii } from "node:buffer";
 import { randomBytes, randomUUID } from "node:crypto";
 import { fail } from "../../base/errors.ts";
 import type { Elided } from "../json/json.ts";
 import { JsonText, jsonPieces } from "../json/json-text.ts";
 import type { Span } from "../json/spans.ts";
 import { wellFormedBytes, wellFormedJson } from "../json/surrogates.ts";
+
+/** A body to this length is decoded as a whole. */
+const SLICED_BYTES = 64 * 1024;
 
 /** Carried texts to this length are copied into the text around them. */
 const COPIED_BYTES = 4096;
@@ -36,6 +40,8 @@ export class Source {
   readonly #elided: readonly Elided[];
   readonly #carried: readonly JsonText[];
   readonly #fetched: readonly FetchedMedia[];
+  /** A small body with parts to cut out, where all its characters are one byte: decoding each part costs more. */
+  readonly #ascii: string | undefined;
   /**
    * A source's marks are its own and no client can guess them: text of a client's that looks like one, even if it saw one
    * of an earlier request, is text. Else a few bytes could stand for the longest string over and over, unpaid for.
@@ -64,6 +70,8 @@ export class Source {
     this.#elided = elided;
     this.#fetched = fetched;
     this.#carried = carried.map(({ start, end }) => new JsonText({ bytes, start, end }));
+    const isSliced = carried.length > 0 && bytes.length <= SLICED_BYTES && isAscii(bytes);
+    this.#ascii = isSliced ? bytes.toString("latin1") : undefined;
     const isMarked = elided.length + carried.length + fetched.length > 0;
     const head = isMarked ? `${SIGN}:${unguessable()}` : SIGN;
     this.#head = head;
@@ -86,7 +94,7 @@ export class Source {
     let next = 0;
     const carriedTo = (limit: number) => {
       for (let span = carried[next]; span !== undefined && span.start < limit; span = carried[next]) {
-        text += `${bytes.toString("utf8", from, span.start)}"${head}!${next++}>"`;
+        text += `${this.#slice(from, span.start)}"${head}!${next++}>"`;
         from = span.end;
       }
     };
@@ -94,11 +102,15 @@ export class Source {
       carriedTo(start);
       // Member names are in pointers, which clients can read: a mark in one would show them how marks look.
       if (start < from || isName(bytes, end + 1)) continue;
-      text += `${bytes.toString("utf8", from, start)}${head}:${index}>`;
+      text += `${this.#slice(from, start)}${head}:${index}>`;
       from = end;
     }
     carriedTo(bytes.length);
-    return text + bytes.toString("utf8", from);
+    return text + this.#slice(from, bytes.length);
+  }
+
+  #slice(from: number, to: number): string {
+    return this.#ascii?.slice(from, to) ?? this.#bytes.toString("utf8", from, to);
   }
 
   /**
@@ -200,7 +212,7 @@ export class Source {
     for (const piece of jsonPieces(value, placed)) {
       const range = typeof piece === "string" ? undefined : this.#rangeOf(piece);
       if (range === undefined) {
-        text += typeof piece === "string" ? piece : piece.text;
+        text += typeof piece === "string" ? piece : this.#textOf(piece);
         continue;
       }
       this.#addPieces(text, pieces);
@@ -215,6 +227,12 @@ export class Source {
   #rangeOf({ json }: JsonText): Piece | undefined {
     if (typeof json === "string" || json.bytes !== this.#bytes) return undefined;
     return json.end - json.start > COPIED_BYTES ? json : undefined;
+  }
+
+  #textOf(carried: JsonText): string {
+    const { json } = carried;
+    const isHere = typeof json === "object" && json.bytes === this.#bytes;
+    return isHere ? this.#slice(json.start, json.end) : carried.text;
   }
 
   #addPieces(json: string, pieces: Piece[]): void {

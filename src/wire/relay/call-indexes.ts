@@ -28,10 +28,11 @@ const EACH_CALL = opaquePaths([
  */
 export function indexEdits(data: string, reindexed: ReindexedCalls): Edit[] {
   const edits: Edit[] = [];
-  const choices = opaqueSpans(data, 0, EACH_CHOICE);
+  const bytes = Buffer.from(data, "latin1");
+  const choices = opaqueSpans(bytes, 0, EACH_CHOICE);
   for (const [at, calls] of reindexed) {
     const choice = choices[at];
-    const spans = choice === undefined ? [] : opaqueSpans(data, choice.start, EACH_CALL);
+    const spans = choice === undefined ? [] : opaqueSpans(bytes, choice.start, EACH_CALL);
     for (const { place, index } of calls) {
       const span = spans[place];
       if (span !== undefined) edits.push(...indexEdit(data, span, index));

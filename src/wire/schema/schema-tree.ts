@@ -5,7 +5,7 @@
  */
 import { fail, WeirError } from "../../base/errors.ts";
 import type { JsonText } from "../json/json-text.ts";
-import { nameOf, skipSpace, valueEnd } from "../json/opaque.ts";
+import { nameOf, skipSpace, valueEnd } from "../json/scan.ts";
 import type { Span } from "../json/spans.ts";
 
 /** A schema that is an object. */
