@@ -47,7 +47,7 @@ export const mediaFetchField = z
   .strictObject({
     /** False: such a request is refused. */
     enabled: z.boolean().default(false),
-    /** Ranges of addresses that the gateway may fetch from, beside public ones. Every caller can then read whatever is there. */
+    /** Ranges of addresses that the gateway may fetch from, beside public ones. Any org that calls a model can then read what answers there. */
     allow: z
       .array(z.union([z.cidrv4(), z.cidrv6()]))
       .max(256)

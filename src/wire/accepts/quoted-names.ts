@@ -10,7 +10,7 @@ export function withOwnNames(error: UpstreamError, own: OwnTools | undefined): U
   if (own === undefined || error.message === "") return error;
   let { message } = error;
   for (const [told, { name, namespace }] of own) {
-    // The name of a tool in a group is no more than a part of what was told.
+    // The upstream was told a group's name and the tool's as one: the tool's name alone does not stand for both.
     if (namespace === undefined && name !== told && name.length <= LONGEST_NAME) {
       message = message.replaceAll(told, () => name);
     }

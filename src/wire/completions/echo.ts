@@ -1,5 +1,5 @@
 /**
- * What an answer's text says of what was generated, where the upstream reports no usage. Prompts that an answer repeats (`echo`) are
+ * Estimates how much the model generated from the text of its answer, where the upstream reports no usage. Prompts that an answer repeats (`echo`) are
  * text of the answer, and nothing of them is generated; answers that were made and not kept (`best_of`) are not in it, and are billed.
  */
 import { fail } from "../../base/errors.ts";
@@ -21,7 +21,7 @@ export interface Making {
 export const generatedBytes = (textBytes: number, { echoedBytes, madeForEach }: Making): number =>
   textBytes === 0 ? 0 : Math.ceil(Math.max(1, textBytes - echoedBytes) * madeForEach);
 
-/** The facts of an answer, in terms of what was generated. */
+/** An answer's facts whose byte counts are those of the text that the model generated. */
 export function generatedFacts(facts: ReplyFacts, making: Making): ReplyFacts {
   if (making.echoedBytes === 0 && making.madeForEach === 1) return facts;
   const outputBytes = generatedBytes(facts.outputBytes, making);

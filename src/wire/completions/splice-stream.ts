@@ -41,7 +41,7 @@ export class CompletionsSpliceStream extends ChatSpliceStream {
     return undefined;
   }
 
-  /** Those of what was generated. */
+  /** Bytes of the text that the model generated. */
   override get textBytes(): number {
     return generatedBytes(super.textBytes, this.#making);
   }

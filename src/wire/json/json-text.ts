@@ -138,7 +138,7 @@ export function jsonPieces(value: unknown, texts = NO_TEXTS): (string | JsonText
   return pieces;
 }
 
-/** Where the next mark begins; -1 if none is left. */
+/** The index at which the next mark begins; -1 if the JSON has no more. */
 function markIn(json: string, from: number): number {
   let at = json.indexOf(RARE, from);
   while (at >= 0 && !json.startsWith(MARK, at)) at = json.indexOf(RARE, at + 1);

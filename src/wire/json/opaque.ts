@@ -45,8 +45,8 @@ export function opaquePaths(paths: readonly OpaquePath[]): OpaquePaths {
   // Behind a quote that is escaped, a name is text within a string.
   const plain = `"(?:${[...last].join("|")})"`;
   // A name may be written with escapes of its letters, which texts have no reason to escape.
-  const escapedLength = ESCAPE_LENGTH * Math.max(0, ...[...last].map((name) => name.length));
-  const escaped = `\\\\u00[4-7][\\da-fA-F][^"]{0,${escapedLength}}"`;
+  const longest = paths.flat().reduce((most, name) => Math.max(most, name.length), 0);
+  const escaped = `\\\\u00[4-7][\\da-fA-F][^"]{0,${ESCAPE_LENGTH * longest}}"`;
   return { isLeaf, within, sign: new RegExp(`(?:${plain}|${escaped})\\s*:\\s*[{[]`) };
 }
 

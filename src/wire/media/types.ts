@@ -126,7 +126,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   webm: "video/webm",
 };
 
-/** Google's models watch what is there (https://ai.google.dev/gemini-api/docs/video-understanding). */
+/** Hosts of videos, which Google's models watch by their address (https://ai.google.dev/gemini-api/docs/video-understanding). */
 const VIDEOS = /^https?:\/\/(?:www\.|m\.)?(?:youtube\.com|youtu\.be)\//i;
 
 /** The type that an address shows by its path's ending or its host; undefined where it shows none of a few well-known ones. */

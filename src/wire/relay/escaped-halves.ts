@@ -31,7 +31,7 @@ export interface Mended {
   readonly rest: Fragment;
 }
 
-/** @param piece what came, behind the rest of what came before */
+/** @param piece the new piece, behind the rest of the piece before */
 export function withoutEscapedHalves(piece: Fragment): Mended {
   if (!mayHaveEscapedHalf(piece)) return { text: piece, rest: "" };
   let rest = "";

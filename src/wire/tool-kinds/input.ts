@@ -184,7 +184,7 @@ const SPACE_CODE = 32;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: models write them raw
 const SPECIAL = /["\\\u0000-\u001f]/;
 const KNOWN = /^(?:\\["\\/bfnrt]|(?:\\u[0-9a-fA-F]{4}){1,2})$/;
-/** Half of a surrogate pair by itself, which is no text. */
+/** The escape of half of a surrogate pair: UTF-8 cannot have it. */
 const LONE = /^\\u[dD][89a-fA-F][0-9a-fA-F]{2}$/;
 const HIGH = /^\\u[dD][89abAB][0-9a-fA-F]{2}/;
 /** The beginning of the escape of a second half, or all of it. */
