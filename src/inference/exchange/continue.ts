@@ -2,6 +2,7 @@
  * Completes a request that continues a stored conversation: inserts items that it names by id, and puts the earlier items
  * before its own input. Only conversations of the key's project and environment are found.
  */
+import { nextTurn } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { after } from "../../base/maybe-promise.ts";
 import type { ClientRequest, History } from "../../wire/format.ts";
@@ -24,41 +25,23 @@ export function continued(
 ): ClientRequest | Promise<ClientRequest> {
   const { history } = call.incoming.format;
   if (history === undefined) return request;
-  const whole = history.names(request) ? withNamed(deps, call, request, history) : request;
-  if (whole instanceof Promise) return whole.then((read) => withPrevious(deps, call, read, history));
-  return withPrevious(deps, call, whole, history);
+  if (!history.names(request)) return withPrevious(deps, call, request, history);
+  return withNamed(deps, call, request, history).then((read) => withPrevious(deps, call, read, history));
 }
 
-function withNamed(
+async function withNamed(
   deps: ContinueDeps,
   call: Call,
   request: ClientRequest,
   history: History,
-): ClientRequest | Promise<ClientRequest> {
-  const { responses, bodies, maxBodyBytes } = deps;
-  const { key } = call;
-  if (responses.isShared)
-    return itemsOfAll(deps, call, request, history).then((items) =>
-      bodies.read(
-        call.incoming.format,
-        history.named(request, (id) => items.get(id), maxBodyBytes),
-      ),
-    );
-  /** By response id: each response is parsed once, however many of its items are named. */
-  const known = new Map<string, ReadonlyMap<string, string>>();
-  const itemOf = (itemId: string): string | undefined => {
-    const id = responses.responseWith(key, itemId);
-    // Alone, what is not here is nowhere.
-    const stored = id === undefined || known.has(id) ? undefined : responses.get(key, id);
-    if (id !== undefined && stored !== undefined && !(stored instanceof Promise))
-      known.set(id, history.itemsOf(stored.response));
-    return id === undefined ? undefined : known.get(id)?.get(itemId);
-  };
-  return bodies.read(call.incoming.format, history.named(request, itemOf, maxBodyBytes));
+): Promise<ClientRequest> {
+  const items = await namedItems(deps, call, request, history);
+  const body = history.named(request, (id) => items.get(id), deps.maxBodyBytes);
+  return deps.bodies.read(call.incoming.format, body);
 }
 
-/** The items that a request names, where other cells may have them: they are asked for before the body is written. */
-async function itemsOfAll(
+/** The items that a request names, by id. They are looked for before the body is written: other cells may have them. */
+async function namedItems(
   { responses, maxBodyBytes }: ContinueDeps,
   { key }: Call,
   request: ClientRequest,
@@ -72,6 +55,7 @@ async function itemsOfAll(
   history.named(request, note, maxBodyBytes);
   const items = new Map<string, string>();
   let length = 0;
+  // Each response is parsed once, however many of its items are named.
   const ids = new Set((await responses.responsesWith(key, [...named])).values());
   for (const id of ids) {
     const stored = await responses.get(key, id);
@@ -81,8 +65,11 @@ async function itemsOfAll(
       items.set(item, text);
       length += text.length;
     }
-    // The body will be refused.
-    if (length > maxBodyBytes) break;
+    if (length > maxBodyBytes) {
+      const message = `With the items it names the body is larger than ${maxBodyBytes} bytes.`;
+      throw fail("payload_too_large", message);
+    }
+    await nextTurn();
   }
   return items;
 }

@@ -5,6 +5,7 @@
  */
 
 import type { KeyContext } from "../../../account/keyring.ts";
+import { nextTurn } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
 import { DAY_MS } from "../../../base/time.ts";
@@ -18,6 +19,8 @@ import type { IdempotencyDeps } from "./idempotency.ts";
 import type { SharedResponses, StoredResponse } from "./kept-rows.ts";
 
 const KEEP_DAYS = 30;
+/** Each is a read of the store. */
+const ITEMS_A_TURN = 256;
 /** The table of responses, and that of the days on which they expire. */
 export const RESPONSE_TABLES = { rows: "responses", periods: "response_days", periodMs: DAY_MS };
 
@@ -98,19 +101,15 @@ export class StoredResponses {
     return this.#items.get([ownerOf(owner), itemId]);
   }
 
-  /** Other cells may have what this process did not store. */
-  get isShared(): boolean {
-    return this.#deps.shared !== undefined;
-  }
-
   /** Ids of the responses that have these items, of all cells. @throws as `get` */
   async responsesWith(owner: ResponseOwner, itemIds: readonly string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>();
     const others: string[] = [];
-    for (const item of itemIds) {
+    for (const [index, item] of itemIds.entries()) {
       const id = this.responseWith(owner, item);
       if (id === undefined) others.push(item);
       else found.set(item, id);
+      if (index % ITEMS_A_TURN === ITEMS_A_TURN - 1) await nextTurn();
     }
     const { shared } = this.#deps;
     if (shared === undefined || others.length === 0) return found;
