@@ -9,7 +9,7 @@ import { wrong } from "./values.ts";
 export const MOST_LINES = 100_000;
 /** JSON is parsed in one go, some milliseconds a megabyte. */
 export const MOST_JSON_CHARACTERS = 2 * 1024 * 1024;
-const PIECE_CHARACTERS = 32 * 1024;
+const PIECE_CHARACTERS = 16 * 1024;
 const LINES_A_TURN = 500;
 const MOST_COLUMNS = 40;
 /** Characters of a record, without its commas and quotes. */
