@@ -15,7 +15,42 @@ export function processorMs(act: () => unknown): number {
 export const leastProcessorMs = (act: () => unknown, tries = 5): number =>
   Math.min(...Array.from({ length: tries }, () => processorMs(act)));
 
-/** Processor time of the longest turn of this thread's event loop while `act` runs: other threads and processes do not count. */
+/** So often is the work done that says how fast a machine is. */
+const TIMES = 100;
+/** What it takes where the bench's pipe takes 33 µs a call, as in most lines of `docs/testing.md`, milliseconds. */
+const ORDINARY_MS = 125;
+const BODY = JSON.stringify(
+  Array.from({ length: 400 }, (_, i) => ({
+    id: `call_${i}`,
+    text: "word ".repeat(i % 40),
+    at: [i, i / 7, null],
+  })),
+);
+
+let slowness: number | undefined;
+
+/**
+ * Milliseconds of an ordinary machine's processor for those of this one's: machines of one kind differ by a factor of two from day to
+ * day, and a bound is stated for one of them. A faster one is taken for ordinary.
+ */
+export function onOrdinaryMachine(ms: number): number {
+  slowness ??= Math.max(1, processorMs(work) / ORDINARY_MS);
+  return Math.round((10 * ms) / slowness) / 10;
+}
+
+/** What a gateway does much: JSON is read, looked through and written. */
+function work(): void {
+  for (let i = 0; i < TIMES; i++) {
+    const read = JSON.parse(BODY) as { text: string }[];
+    const words = read.flatMap(({ text }) => text.split(" "));
+    Buffer.from(JSON.stringify({ read, long: words.filter(({ length }) => length > i) }));
+  }
+}
+
+/**
+ * Milliseconds of an ordinary machine's processor that the longest turn of this thread's event loop took while `act` ran: other threads
+ * and processes do not count.
+ */
 export async function longestTurnMs(act: () => Promise<unknown>): Promise<number> {
   let longestUs = 0;
   let last = threadUs();
@@ -31,7 +66,7 @@ export async function longestTurnMs(act: () => Promise<unknown>): Promise<number
     clearInterval(timer);
   }
   look();
-  return longestUs / 1000;
+  return onOrdinaryMachine(longestUs / 1000);
 }
 
 function threadUs(): number {

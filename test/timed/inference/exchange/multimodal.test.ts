@@ -4,15 +4,14 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { SimulatedCall } from "../../../../simulator/calls.ts";
 import type { ClientFormat } from "../../../../src/wire/format.ts";
 import { FORMATS as WIRE } from "../../../../src/wire/formats.ts";
+import { longestTurn, WITNESSED } from "../../../support/event-loop.fixtures.ts";
 import { atRest } from "../../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../../support/spawned-gateway.ts";
-import { until } from "../../../support/wait.ts";
 import {
   base64,
   bytesOf,
@@ -25,7 +24,6 @@ import {
 
 /** The default of `limits.max_body_bytes`. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-const WITNESS = join(import.meta.dirname, "../../../support/event-loop.witness.ts");
 const TOO_LARGE = new Uint8Array(MAX_BODY_BYTES + 1).fill(32);
 interface Refusal {
   readonly type?: string;
@@ -57,7 +55,7 @@ beforeAll(async () => {
     env: {
       AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
       AWS_SECRET_ACCESS_KEY: "secret",
-      NODE_OPTIONS: `--import ${WITNESS}`,
+      ...WITNESSED,
       // Nothing listens there: nothing here reads analytics, and without the embedded engine a start is light.
       CLICKHOUSE_URL: "http://127.0.0.1:1",
     },
@@ -220,11 +218,11 @@ describe("T54: hold up nobody", () => {
   async function passesQuickly(name: FormatName, body: Buffer, path = FORMATS[name].path): Promise<void> {
     const turns: number[] = [];
     while (turns.length < 8 && !turns.some((ms) => ms < LIMIT_MS)) {
-      await longestTurn();
+      await longestTurn(gateway);
       expect(await sendInPieces(`${gateway.url}${path}`, gateway.liveKey, body)).toMatchObject({
         status: 200,
       });
-      turns.push(await longestTurn());
+      turns.push(await longestTurn(gateway));
     }
     console.log(`${path}, ${(body.length / 1e6).toFixed(0)} MB: ${turns} ms`);
     expect(Math.min(...turns)).toBeLessThan(LIMIT_MS);
@@ -256,15 +254,6 @@ describe("T54: hold up nobody", () => {
     return passesQuickly("generate", bytesOf(FORMATS.generate.body(turns, "chat")), "/v1/svc/count_tokens");
   });
 });
-
-/** Milliseconds of processor time since it was last asked. */
-async function longestTurn(): Promise<number> {
-  const said = () => gateway.output().match(/longest turn: [\d.]+/g) ?? [];
-  const before = said().length;
-  gateway.process.kill("SIGUSR2");
-  await until("the witness has spoken", () => said().length > before);
-  return Number(said().at(-1)?.split(": ")[1]);
-}
 
 test("T55: the memory of large bodies is given back while more of them come", async () => {
   const bodies = FORMAT_NAMES.map((name) => bytesOf(conversation(name, "gemini", 2_000_000).body));
