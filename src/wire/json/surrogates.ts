@@ -40,6 +40,10 @@ const isSecond = (half: string): boolean => /^\\u[dD][c-fC-F]/.test(half);
 export const beginsWithHalf = (json: string): boolean =>
   json.charCodeAt(0) === BACKSLASH && json.charCodeAt(1) === LOWER_U && isSecond(json);
 
+/** Whether the inside of a JSON string may begin or end with a half: what most texts are asked. */
+export const mayHaveHalf = (json: string): boolean =>
+  json.charCodeAt(json.length - HALF_LENGTH) === BACKSLASH || json.charCodeAt(0) === BACKSLASH;
+
 /** Whether the inside of a JSON string ends with the first half of a pair. */
 export function endsWithHalf(json: string): boolean {
   const at = json.length - HALF_LENGTH;

@@ -76,4 +76,4 @@ function reasoningBlocks({ text, isRedacted, seal }: ReasoningPart) {
  * An input is an object always. Arguments that are the beginning of none are in one under the name that Anthropic gives invalid
  * JSON ("Fine-grained tool streaming", "Handling invalid JSON in tool responses"), so that the tool's runner sees them.
  */
-export const inputOf = (json: string): unknown => argumentsObject(json) ?? { INVALID_JSON: json };
+export const inputOf = (json: string): unknown => argumentsObject(json)?.placed ?? { INVALID_JSON: json };

@@ -1,7 +1,7 @@
 /** Writes a whole answer as a message (Anthropic API reference, "Message"). The format has one choice: the first. */
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, WriteReply } from "../format.ts";
-import { jsonTextOf } from "../json/json-text.ts";
+import { jsonTextPlacing } from "../json/json-text.ts";
 import type { NeutralChoice, ReplyPart } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
 import { blocksOf } from "./reply-blocks.ts";
@@ -10,7 +10,7 @@ import { writeMessagesUsage } from "./usage.ts";
 
 /** JSON text. */
 export const writeMessagesReply: WriteReply = (reply, identity, usage, svc) => {
-  const message = jsonTextOf(messageOf(reply.choices[0] ?? NO_CHOICE, identity, usage));
+  const message = jsonTextPlacing(() => messageOf(reply.choices[0] ?? NO_CHOICE, identity, usage));
   return `${message.slice(0, -1)},"svc":${svcJson(svc)}}`;
 };
 

@@ -3,7 +3,8 @@
  * no table of what was taken out, and an event of a stream costs nothing more where it has none.
  */
 import { randomBytes } from "node:crypto";
-import { hasCarried, type OpaquePaths, opaqueSpans } from "../json/opaque.ts";
+import { EACH, type Holder, type OpaquePaths, opaqueSpans } from "../json/opaque.ts";
+import { valueEnd } from "../json/scan.ts";
 
 /** No upstream can guess it, and no client sees it. */
 const SIGN = `<weir-carried:${randomBytes(12).toString("hex")}>`;
@@ -13,18 +14,67 @@ const SIGN = `<weir-carried:${randomBytes(12).toString("hex")}>`;
  * @throws where the text is no JSON
  */
 export function parseCarrying(text: string, paths: OpaquePaths): unknown {
-  if (!hasCarried(text, paths)) return JSON.parse(text);
-  const bytes = Buffer.from(text);
-  let shell = "";
-  let from = 0;
-  for (const { start, end } of opaqueSpans(bytes, 0, paths)) {
-    const json = bytes.toString("utf8", start, end);
-    // Checked here, because it is not read again.
-    JSON.parse(json);
-    shell += bytes.toString("utf8", from, start) + JSON.stringify(SIGN + json);
-    from = end;
+  const value: unknown = JSON.parse(text);
+  const count = countCarried(value, paths);
+  if (count === 0) return value;
+  const starts = soleStarts(text, paths, count);
+  if (starts !== undefined) placeInOrder(value, paths, text, starts);
+  else placeByWalk(value, paths, text);
+  return value;
+}
+
+/** How many objects and lists a value has at the paths. */
+function countCarried(value: unknown, paths: OpaquePaths): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (paths.isLeaf) return 1;
+  let count = 0;
+  for (const { name, paths: inner } of paths.within) {
+    if (name !== EACH) count += countCarried((value as Holder)[name], inner);
+    else if (Array.isArray(value)) for (const element of value) count += countCarried(element, inner);
   }
-  return JSON.parse(shell + bytes.toString("utf8", from));
+  return count;
+}
+
+/**
+ * Where the texts of so many values begin, the last one first; undefined where that cannot be told. Each is behind its name, so if the name is
+ * before as many objects and lists as there are values at the paths, these are they. With one path alone their order is that of the
+ * value, too.
+ */
+function soleStarts(text: string, { isSole, signs }: OpaquePaths, count: number): number[] | undefined {
+  if (!isSole) return undefined;
+  const starts: number[] = [];
+  signs.lastIndex = 0;
+  for (let found = signs.exec(text); found !== null; found = signs.exec(text)) {
+    if (starts.push(signs.lastIndex - 1) > count) return undefined;
+  }
+  return starts.length === count ? starts.reverse() : undefined;
+}
+
+/** @param starts of the values' texts, the last one first; what is placed is taken off */
+function placeInOrder(value: unknown, { within }: OpaquePaths, text: string, starts: number[]): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const { name, paths } of within) {
+    if (name === EACH && !Array.isArray(value)) continue;
+    const keys = name === EACH ? (value as unknown[]).keys() : [name];
+    for (const key of keys) {
+      const inner = (value as Holder)[key];
+      if (!paths.isLeaf) placeInOrder(inner, paths, text, starts);
+      else if (typeof inner === "object" && inner !== null) {
+        const start = starts.pop() as number;
+        (value as Holder)[key] = SIGN + text.slice(start, valueEnd(text, start));
+      }
+    }
+  }
+}
+
+function placeByWalk(value: unknown, paths: OpaquePaths, text: string): void {
+  const bytes = Buffer.from(text);
+  for (const { start, end, holder, key } of opaqueSpans(bytes, 0, paths, value)) {
+    // Where a name comes twice, readers see the last value: its text comes last, too, or it is neither an object nor a list.
+    const made = holder?.[key];
+    const isObject = (typeof made === "object" && made !== null) || carriedIn(made) !== undefined;
+    if (holder !== undefined && isObject) holder[key] = SIGN + bytes.toString("utf8", start, end);
+  }
 }
 
 /** The text of an object or a list that is carried; undefined of any other value. */

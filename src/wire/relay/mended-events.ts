@@ -5,7 +5,7 @@
  * send before the arguments.
  */
 import { emptyObjects } from "../json/cut-object.ts";
-import { beginsWithHalf, endsWithHalf } from "../json/surrogates.ts";
+import { beginsWithHalf, endsWithHalf, mayHaveHalf } from "../json/surrogates.ts";
 import { fragmentOf, textOf } from "../neutral/fragment.ts";
 import type { Fragment, StreamEvent } from "../neutral/neutral.ts";
 import { partKey } from "../neutral/part-key.ts";
@@ -27,6 +27,8 @@ const UNDECIDED = new RegExp(
   `^${SPACE}*(?:n(?:u(?:ll?)?)?${SPACE}*|(?:\\{${SPACE}*\\}${SPACE}*)*(?:\\{${SPACE}*)?)$`,
 );
 const EMPTY_BEFORE = emptyObjects(SPACE);
+/** What most arguments begin with leaves nothing undecided. */
+const OBJECT_BEGUN: Fragment = '{\\"';
 
 export class MendedEvents {
   readonly #tell: Emit;
@@ -38,21 +40,28 @@ export class MendedEvents {
   readonly #rests = new Map<number, Fragment>();
   /** How many of these are not empty. */
   #openRests = 0;
+  /** What came is kept for what comes. */
+  #isWaiting = false;
 
   constructor(tell: Emit) {
     this.#tell = tell;
   }
 
+  /** Whether a delta need not be taken: it can be told as it is. Looked at for each. */
+  passes(text: Fragment): boolean {
+    if (this.#isWaiting) return false;
+    if (this.#rests.size === 0) return !mayHaveHalf(text);
+    return !endsWithHalf(text) && !beginsWithHalf(text) && !mayHaveEscapedHalf(text);
+  }
+
   take(event: StreamEvent): void {
-    if (event.type === "delta") {
-      const { text } = event;
-      const isWaiting = this.#halves.size > 0 || this.#undecided.size > 0 || this.#openRests > 0;
-      const isCalled = this.#rests.size > 0;
-      if (isWaiting || endsWithHalf(text) || beginsWithHalf(text) || (isCalled && mayHaveEscapedHalf(text)))
-        this.#delta(event);
-      else this.#tell(event);
-      return;
-    }
+    if (event.type !== "delta") this.#takeOther(event);
+    else if (this.passes(event.text)) this.#tell(event);
+    else this.#delta(event);
+    this.#isWaiting = this.#halves.size + this.#undecided.size + this.#openRests > 0;
+  }
+
+  #takeOther(event: Exclude<StreamEvent, Delta>): void {
     if (event.type === "begin" && event.kind === "tool_call" && event.tool !== "custom") {
       const key = partKey(event.choice, event.part);
       this.#undecided.set(key, "");
@@ -77,6 +86,11 @@ export class MendedEvents {
       return;
     }
     const all = before + text;
+    if (all.startsWith(OBJECT_BEGUN)) {
+      this.#undecided.delete(key);
+      this.#tell({ ...event, text: all });
+      return;
+    }
     if (all.length < MAX_UNDECIDED && UNDECIDED.test(all)) {
       this.#undecided.set(key, all);
       return;
@@ -113,7 +127,7 @@ export class MendedEvents {
   /** Nothing more comes of the call for a while. */
   #decide({ choice, part }: Pick<Delta, "choice" | "part">, key: number): void {
     const text = this.#undecided.get(key);
-    if (text === undefined || isNoArguments(textOf(text))) return;
+    if (text === undefined || text === "" || isNoArguments(textOf(text))) return;
     this.#undecided.delete(key);
     this.#tell({ type: "delta", choice, part, text: text.replace(EMPTY_BEFORE, "") });
   }

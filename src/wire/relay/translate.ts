@@ -200,7 +200,14 @@ class TranslatedStream extends CapturedStream {
   }
 
   protected override take(event: StreamEvent): void {
-    this.#mended.take(event);
+    if (event.type !== "delta" || this.#raised !== undefined || !this.#mended.passes(event.text)) {
+      this.#mended.take(event);
+      return;
+    }
+    // Almost every event of a stream comes here.
+    this.#begun = true;
+    this.capture.grow(event.choice, event.part, event.text, 1);
+    this.out += this.#writer.write(event);
   }
 
   #raise(read: StreamEvent): void {

@@ -3,9 +3,11 @@
  * send is filled in, and all else keeps the client's bytes, but for line ends (OpenAI API reference, "The response object"; the
  * schema of Open Responses, https://www.openresponses.org/specification).
  */
+import { type ObjectMembers, objectsIn } from "../json/bytes.ts";
 import { applyEdits, type Edit, jsonAt, type Member, memberOf, membersOf, setMember } from "../json/json.ts";
-import { onOneLine } from "../json/latin1.ts";
-import { spansOf } from "../json/spans.ts";
+import { onOneLine, passingBytes } from "../json/latin1.ts";
+import { nameOf } from "../json/scan.ts";
+import type { Span } from "../json/spans.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 /** Members that the API repeats, and their values if the client did not send them. */
@@ -73,7 +75,12 @@ const TEXT: Needed = { format: JSON.stringify(ECHOED.text.format) };
 const JSON_SCHEMA: Needed = { description: "null", strict: "false" };
 const ALLOWED_TOOLS: Needed = { mode: '"auto"' };
 /** `strict` is null where the client left it to the upstream. */
-const FUNCTION: Needed = { type: '"function"', description: "null", parameters: "null", strict: "null" };
+const FUNCTION = {
+  type: '"function"',
+  description: "null",
+  parameters: "null",
+  strict: "null",
+} satisfies Needed;
 
 function wholeText(given: string): string {
   const text = filledIn(given, TEXT);
@@ -93,18 +100,36 @@ function wholeChoice(given: string): string {
 
 /** Tools of other types are repeated as they are. A tool without a type is a function. */
 function wholeTools(given: string): string {
-  const edits: Edit[] = [];
+  const bytes = passingBytes(given);
+  if (bytes[0] !== OPEN_ARRAY) return given;
   // A body's lists are bounded, so what is filled in is, too.
-  for (const { start, end } of spansOf(given)) {
-    const tool = given.slice(start, end);
-    const members = membersOf(tool);
-    if (members === undefined) continue;
-    const type = typeIn(tool, members);
-    if (type !== "function" && type !== undefined) continue;
-    const filled = filledIn(tool, FUNCTION, members);
-    if (filled !== tool) edits.push({ start, end, text: filled });
-  }
+  const edits = objectsIn(bytes, 0).flatMap((tool) => toolEdits(given, tool));
   return edits.length === 0 ? given : applyEdits(given, edits);
+}
+
+const OPEN_ARRAY = 91;
+const FUNCTION_MEMBERS = Object.entries(FUNCTION);
+
+/** What fills in a tool. @param text with the tool's members */
+function toolEdits(text: string, { open, spans }: ObjectMembers): Edit[] {
+  const names: string[] = [];
+  const edits: Edit[] = [];
+  for (let i = 0; i < spans.length; i += 2) {
+    const { start, end } = spans[i] as Span;
+    const name = nameOf(text, start, end - 1);
+    names.push(name);
+    if (name !== "type") continue;
+    const type = spans[i + 1] as Span;
+    const value = text.slice(type.start, type.end);
+    if (value === "null") edits.push({ ...type, text: FUNCTION.type });
+    else if (value !== FUNCTION.type && value.startsWith('"')) return [];
+  }
+  const missing = FUNCTION_MEMBERS.filter(([name]) => !names.includes(name));
+  if (missing.length === 0) return edits;
+  const members = missing.map(([name, value]) => `"${name}":${value}`).join(",");
+  const at = spans.at(-1)?.end ?? open + 1;
+  edits.push({ start: at, end: at, text: names.length === 0 ? members : `,${members}` });
+  return edits;
 }
 
 /** An object's `type`; undefined where it has none. */

@@ -70,7 +70,7 @@ export class ToolReader {
 
   /** The one name that stands for a group's and a tool's within, as every other dialect has one. */
   nameOf(namespace: unknown, name: string): string {
-    if (typeof namespace !== "string" || namespace === "") return this.#names.of(`\0${name}`, name);
+    if (typeof namespace !== "string" || namespace === "") return this.#names.ofPlain(name);
     const [group, own] = [this.#source.whole(namespace), this.#source.whole(name)];
     return this.#names.of(`${group}\0${own}`, `${group}__${own}`);
   }
@@ -103,13 +103,15 @@ export class ToolReader {
     const { name: given, description } = tool;
     if (typeof given !== "string") throw wrong(`${at}/name`, "a string");
     const name = this.nameOf(namespace, given);
-    const isOwn = name === given;
-    const within = { name: this.#source.whole(given), namespace: this.#source.whole(namespace) || undefined };
+    const within =
+      name === given
+        ? undefined
+        : { name: this.#source.whole(given), namespace: this.#source.whole(namespace) || undefined };
     this.#offer(at, {
       name,
       ...(typeof description === "string" && { description }),
       ...rest,
-      ...(!isOwn && { within }),
+      ...(within && { within }),
     });
   }
 
@@ -150,15 +152,25 @@ export class ToolReader {
 
 /** Gives each tool a name that no other has: two groups and their tools may join to the same one, and to that of a function. */
 class ToolNames {
-  /** By what the client names the tool. */
+  /** By what the client names the tool; those in no group apart, since a group and a name may read like one. */
   readonly #known = new Map<string, string>();
+  readonly #plain = new Map<string, string>();
   readonly #taken = new Set<string>();
   /** How often a name was wanted by another tool than its own. */
   readonly #tries = new Map<string, number>();
 
+  /** That of a tool in no group. */
+  ofPlain(name: string): string {
+    return this.#of(name, name, this.#plain);
+  }
+
   /** @param key what the client names the tool, the same at every call of it */
   of(key: string, wanted: string): string {
-    const known = this.#known.get(key);
+    return this.#of(key, wanted, this.#known);
+  }
+
+  #of(key: string, wanted: string, names: Map<string, string>): string {
+    const known = names.get(key);
     if (known !== undefined) return known;
     let name = wanted;
     while (this.#taken.has(name)) {
@@ -166,7 +178,7 @@ class ToolNames {
       this.#tries.set(wanted, count);
       name = `${wanted}_${count}`;
     }
-    this.#known.set(key, name);
+    names.set(key, name);
     this.#taken.add(name);
     return name;
   }

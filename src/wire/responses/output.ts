@@ -46,7 +46,8 @@ export interface OpenText extends Growth {
   readonly kind: "text" | "refusal";
   readonly message: OpenMessage;
   readonly place: OfContent;
-  readonly frame: DeltaFrame;
+  /** Undefined in a whole answer. */
+  readonly frame: DeltaFrame | undefined;
   readonly annotations: UrlCitation[];
   readonly logprobs: TokenLogprob[];
 }
@@ -101,3 +102,9 @@ export function frameOf<T extends EventType>(type: T, fields: EventFields[T]): D
     tail: `${tail}\n\n`,
   };
 }
+
+/** The frame of a text's deltas. */
+export const textFrame = (kind: "text" | "refusal", place: OfContent): DeltaFrame =>
+  kind === "text"
+    ? frameOf("response.output_text.delta", { ...place, delta: "", logprobs: [] })
+    : frameOf("response.refusal.delta", { ...place, delta: "" });

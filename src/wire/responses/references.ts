@@ -4,8 +4,9 @@
  * are found: an upstream would resolve the items of everyone who shares its account.
  */
 import { fail } from "../../base/errors.ts";
+import { elementSpans } from "../json/bytes.ts";
 import { type Edit, editedParts, type Member, memberOf } from "../json/json.ts";
-import { type Span, spansOf } from "../json/spans.ts";
+import type { Span } from "../json/spans.ts";
 import { objectOf } from "../neutral/reader.ts";
 
 /** Where a reference stands in the body, by bytes, and the item's id. */
@@ -35,12 +36,9 @@ export function referencesIn(bytes: Buffer, members: readonly Member[], items: u
     named.push({ index, id });
   }
   if (named.length === 0) return [];
-  const { valueStart, valueEnd } = memberOf(members, "input") as Member;
-  const spans = spansOf(bytes.toString("latin1", valueStart, valueEnd));
-  return named.map(({ index, id }) => {
-    const { start, end } = spans[index] as Span;
-    return { index, id, start: valueStart + start, end: valueStart + end };
-  });
+  const { valueStart } = memberOf(members, "input") as Member;
+  const spans = elementSpans(bytes, valueStart);
+  return named.map(({ index, id }) => ({ index, id, ...(spans[index] as Span) }));
 }
 
 /**

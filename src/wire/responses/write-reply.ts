@@ -20,7 +20,7 @@ export function writeResponsesReply(
   usage: Usage,
   svc: SvcReply,
 ): string {
-  const writer = new ResponsesStreamWriter(request, identity);
+  const writer = new ResponsesStreamWriter(request, identity, true);
   const [choice] = choices;
   if (choice !== undefined) for (const event of eventsOf(choice)) writer.write(event);
   writer.close(usage, svc);

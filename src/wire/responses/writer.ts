@@ -34,6 +34,7 @@ import {
   type OpenPart,
   type OpenReasoning,
   type OpenText,
+  textFrame,
 } from "./output.ts";
 import type { ResponsesRequest } from "./request.ts";
 import { ResponseObject } from "./response-object.ts";
@@ -46,6 +47,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   readonly #requestId: string;
   readonly #response: ResponseObject;
   readonly #wantsSummary: boolean;
+  readonly #isWhole: boolean;
   readonly #parts: (OpenPart | undefined)[] = [];
   /** JSON of the items that have ended, by index. */
   readonly #items: string[] = [];
@@ -59,14 +61,16 @@ export class ResponsesStreamWriter implements StreamWriter {
   #hasRefusal = false;
   #delivered: string | undefined;
 
-  constructor(request: ResponsesRequest, identity: AnswerIdentity) {
+  /** @param isWhole the answer is not streamed: only the response at its end is wanted, and no event is written */
+  constructor(request: ResponsesRequest, identity: AnswerIdentity, isWhole = false) {
+    this.#isWhole = isWhole;
     this.#requestId = identity.requestId;
     this.#response = new ResponseObject(request, identity);
     this.#wantsSummary = request.wantsSummary;
   }
 
   write(event: StreamEvent): string {
-    if (this.#sequence === 0) this.#open();
+    this.#open();
     // The format has one choice.
     if (event.type !== "usage" && event.choice === 0) this.#take(event);
     const out = this.#out;
@@ -75,7 +79,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   close(usage: Usage, svc: SvcReply): string {
-    if (this.#sequence === 0) this.#open();
+    this.#open();
     for (const index of this.#parts.keys()) this.#end(index);
     const reason = writeIncompleteReason(this.#stop, this.#hasRefusal);
     this.#leave(reason !== undefined);
@@ -93,6 +97,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   #open(): void {
+    if (this.#isWhole || this.#sequence > 0) return;
     const begun = this.#response.begun();
     this.#lifecycle("created", begun);
     this.#lifecycle("in_progress", begun);
@@ -103,16 +108,17 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   #raw(type: string, rest: string): void {
+    if (this.#isWhole) return;
     this.#out += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${rest}\n\n`;
   }
 
   #event<T extends EventType>(type: T, fields: EventFields[T]): void {
-    this.#raw(type, eventRest(type, fields));
+    if (!this.#isWhole) this.#raw(type, eventRest(type, fields));
   }
 
   /** An event with a text in its empty string of this name. */
   #filled<T extends EventType>(type: T, fields: EventFields[T], name: string, text: Fragment): void {
-    this.#raw(type, filled(eventRest(type, fields), name, text));
+    if (!this.#isWhole) this.#raw(type, filled(eventRest(type, fields), name, text));
   }
 
   #itemDone(index: number, json: string): void {
@@ -175,10 +181,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       kind,
       message,
       place,
-      frame:
-        kind === "text"
-          ? frameOf("response.output_text.delta", { ...place, delta: "", logprobs: [] })
-          : frameOf("response.refusal.delta", { ...place, delta: "" }),
+      frame: this.#isWhole ? undefined : textFrame(kind, place),
       text: new Growing(),
       annotations: [],
       logprobs: [],
@@ -218,12 +221,13 @@ export class ResponsesStreamWriter implements StreamWriter {
     const index = this.#indexes++;
     const { tool = "function_call" } = call;
     const id = itemId(tool, this.#requestId, index);
-    this.#raw(
-      "response.output_item.added",
-      `"output_index":${index},"item":${callJson(call, id, "in_progress", "")}}`,
-    );
+    if (!this.#isWhole) {
+      const begun = callJson(call, id, "in_progress", "");
+      this.#raw("response.output_item.added", `"output_index":${index},"item":${begun}}`);
+    }
     const fields = { item_id: id, output_index: index, delta: "" };
-    const deltas = tool === "function_call" || tool === "custom" ? CALL_DELTAS[tool] : undefined;
+    const hasDeltas = !this.#isWhole && (tool === "function_call" || tool === "custom");
+    const deltas = hasDeltas ? CALL_DELTAS[tool] : undefined;
     call.place = { id, index, frame: deltas && frameOf(deltas, fields) };
     if (call.held !== undefined) this.#grow(call.place.frame, call.held);
     call.held = undefined;

@@ -10,7 +10,7 @@ import type { OptionTaker } from "../neutral/options.ts";
 import { strictTool } from "./enforced.ts";
 import { toldEdits } from "./fit.ts";
 import { CLAUDE_RULES } from "./rules.ts";
-import { mayHave, readingSchema, readSchema } from "./schema-tree.ts";
+import { readingSchema, readSchema } from "./schema-tree.ts";
 import { TextCache } from "./text-cache.ts";
 
 /** @param index of the tool in the request, for what is not carried as it is */
@@ -22,9 +22,23 @@ export function claudeTool(tool: NeutralTool, index: number, options: OptionTake
 }
 
 const CHOICES: readonly string[] = ["anyOf", "oneOf", "allOf"];
+const UPPER_O = 79;
+
+/** Their names end alike. In bytes one capital is sought, which texts of schemas hardly have: that is done for every tool. */
+function mayHaveChoice({ json }: JsonText): boolean {
+  if (typeof json === "string") return json.includes('Of"');
+  const bytes = json.bytes.subarray(json.start, json.end);
+  for (let at = bytes.indexOf(UPPER_O); at >= 0; at = bytes.indexOf(UPPER_O, at + 1)) {
+    if (bytes[at + 1] === LOWER_F && bytes[at + 2] === QUOTE) return true;
+  }
+  return false;
+}
+
+const LOWER_F = 102;
+const QUOTE = 34;
 
 function withoutOuterChoice(schema: JsonText): JsonText {
-  if (!CHOICES.some((name) => mayHave(schema, name))) return schema;
+  if (!mayHaveChoice(schema)) return schema;
   const { text } = schema;
   const edited = EDITED.get(text);
   return edited === text ? schema : new JsonText(edited);

@@ -25,7 +25,7 @@ export function lowered(given: NeutralRequest, known: KnownKinds, source: Source
   const { tools, messages, options } = request;
   const isCustom =
     !known.custom && (tools.some(({ kind }) => kind === "custom") || messages.some(callsCustom));
-  const { allowedTools, ...others } = options;
+  const { allowedTools } = options;
   const isNarrowed = !known.allowedTools && allowedTools !== undefined;
   if (!isCustom && !isNarrowed) return request;
   const allowed = isNarrowed ? new Set(allowedTools.value) : undefined;
@@ -34,9 +34,14 @@ export function lowered(given: NeutralRequest, known: KnownKinds, source: Source
     ...request,
     tools: isCustom ? offered.map(functionOf) : offered,
     messages: isCustom ? messages.map((message) => withFunctions(message, source)) : messages,
-    options: isNarrowed ? others : options,
+    options: isNarrowed ? withoutAllowed(options) : options,
   };
 }
+
+const withoutAllowed = ({
+  allowedTools: _,
+  ...others
+}: NeutralRequest["options"]): NeutralRequest["options"] => others;
 
 /** Only tools that are offered can be allowed. @throws WeirError 400 where one must be called, and none can be */
 function withOffered(request: NeutralRequest): NeutralRequest {

@@ -7,6 +7,11 @@ import { rounds } from "../../../support/effort.ts";
 import { labelled } from "../json/documents.ts";
 
 const PATHS = opaquePaths([["content", "*", "input"]]);
+/** With more than one path, texts are found in another way. */
+const MORE_PATHS = opaquePaths([
+  ["content", "*", "input"],
+  ["content", "*", "x", "input"],
+]);
 
 interface Answer {
   readonly content: readonly { readonly input: unknown }[];
@@ -31,6 +36,18 @@ test("objects and lists at the paths keep their text, and all else is a value", 
     expect([input, carriedIn(input)]).toEqual([value, undefined]);
   }
   expect(parseCarrying('{"input":{"a":1}}', PATHS)).toEqual({ input: { a: 1 } });
+});
+
+test("of equal names, the last has its own text", () => {
+  const text =
+    '{"content":[{"input":{"a":1.0}}],"content":[{"input":{"a":2.0},"input":{"a":3.0}},{"input":{},"input":null}]}';
+  const { content } = parseCarrying(text, PATHS) as Answer;
+  expect(content.map(({ input }) => carriedIn(input) ?? input)).toEqual(['{"a":3.0}', null]);
+});
+
+test("an object of the same name elsewhere is none of them", () => {
+  const text = '{"input":{"a":1.0},"content":[{"x":{"input":[1.0]},"input":{"input":{"a":2.0}}}]}';
+  expect(carriedIn((parseCarrying(text, PATHS) as Answer).content[0]?.input)).toBe('{"input":{"a":2.0}}');
 });
 
 test("a string of an upstream's is a string, whatever it looks like", () => {
@@ -67,7 +84,10 @@ describe("T12: what is no JSON is refused, also within what is carried", () => {
     expect(() => parseCarrying(text, PATHS)).toThrow();
   });
 
-  test("damaged text is refused exactly where JSON refuses it, and else is the same value", () => {
+  test.each([
+    ["one path", PATHS],
+    ["two paths", MORE_PATHS],
+  ])("damaged text is refused exactly where JSON refuses it, and else is the same value: %s", (_, paths) => {
     const pieces = fc.constantFrom("{", "}", "[", "]", ":", ",", '"', "\\", " ", "1", '"input":', "\u0000");
     const damage = fc.record({ at: fc.nat(1000), cut: fc.nat(3), piece: pieces });
     fc.assert(
@@ -78,7 +98,7 @@ describe("T12: what is no JSON is refused, also within what is carried", () => {
           // What was cut within a pair of surrogates is no text that UTF-8 can have.
           text = (text.slice(0, from) + piece + text.slice(from + cut)).toWellFormed();
         }
-        expect(outcome(() => restored(parseCarrying(text, PATHS)))).toEqual(outcome(() => JSON.parse(text)));
+        expect(outcome(() => restored(parseCarrying(text, paths)))).toEqual(outcome(() => JSON.parse(text)));
       }),
       { numRuns: rounds(2000) },
     );

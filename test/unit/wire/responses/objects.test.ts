@@ -146,11 +146,35 @@ test.each(REPEATED)("%s %s is repeated as %s", (name, given, repeated) => {
 });
 
 test.each([
-  ["a name that stands twice", '[{"type":"function","name":"f","name":"g"}]'],
+  [
+    "a name that stands twice",
+    '[{"type":"function","name":"f","name":"g","strict":true,"parameters":{},"description":"d"}]',
+  ],
+  [
+    "a tool that has all",
+    '[{"type":"custom","name":"f"},{"strict":null,"type":"function","parameters":null,"description":null }]',
+  ],
   ["tools that are no objects", '[1,"a",null,[]]'],
   ["tools of many brackets", `[${"[".repeat(200)}${"]".repeat(200)}]`],
 ])("%s is repeated as it is", (_, tools) => {
   const body = Buffer.from(`{"model":"v/m","input":"x","tools":${tools}}`);
   const { text } = written([], readResponsesRequest(body));
   expect(text).toContain(`"tools":${tools},"`);
+});
+
+test.each([
+  ["{}", '{"type":"function","description":null,"parameters":null,"strict":null}'],
+  ['{ "type" : null }', '{ "type" : "function","description":null,"parameters":null,"strict":null }'],
+  [
+    '{"name":"f","name":"g" }',
+    '{"name":"f","name":"g","type":"function","description":null,"parameters":null,"strict":null }',
+  ],
+  [
+    '{"type":"function","strict":1.0,"parameters":{"a":"]"}}',
+    '{"type":"function","strict":1.0,"parameters":{"a":"]"},"description":null}',
+  ],
+])("a tool %s is repeated with what it lacks", (tool, whole) => {
+  const body = Buffer.from(`{"model":"v/m","input":"x","tools":[${tool}, 1]}`);
+  const { text } = written([], readResponsesRequest(body));
+  expect(text).toContain(`"tools":[${whole}, 1],"`);
 });
