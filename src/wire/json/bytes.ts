@@ -13,6 +13,7 @@ const OPEN_ARRAY = 91;
 const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
+const BRACE_BIT = 32;
 
 /** The spans of the elements of a list. @param open the index of its bracket */
 export function elementSpans(bytes: Buffer, open: number): Span[] {
@@ -111,18 +112,21 @@ export function valueEnd(bytes: Buffer, at: number): number {
   const first = bytes[at];
   if (first === QUOTE) return stringEnd(bytes, at);
   if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return scalarEnd(bytes, at);
+  const { length } = bytes;
   let depth = 0;
-  for (let i = at; i < bytes.length; ) {
-    const c = bytes[i];
+  for (let i = at; i < length; ) {
+    const c = bytes[i] as number;
     if (c === QUOTE) {
       i = stringEnd(bytes, i);
       continue;
     }
     i++;
-    if (c === OPEN_OBJECT || c === OPEN_ARRAY) depth++;
-    else if ((c === CLOSE_OBJECT || c === CLOSE_ARRAY) && --depth === 0) return i;
+    // One bit is between a bracket and its brace.
+    const kind = c | BRACE_BIT;
+    if (kind === OPEN_OBJECT) depth++;
+    else if (kind === CLOSE_OBJECT && --depth === 0) return i;
   }
-  return bytes.length;
+  return length;
 }
 
 function scalarEnd(bytes: Buffer, from: number): number {

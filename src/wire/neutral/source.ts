@@ -7,7 +7,7 @@ import { isAscii } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { fail } from "../../base/errors.ts";
 import type { Elided } from "../json/json.ts";
-import { JsonText, jsonPieces } from "../json/json-text.ts";
+import { digitsEnd, JsonText, jsonPieces, numberAt } from "../json/json-text.ts";
 import type { Span } from "../json/spans.ts";
 import { wellFormedBytes, wellFormedJson } from "../json/surrogates.ts";
 
@@ -130,8 +130,10 @@ export class Source {
   json(value: unknown): JsonText | undefined {
     if (typeof value === "object") return value === null ? undefined : JsonText.of(this.wholeValue(value));
     if (typeof value !== "string" || !value.startsWith(this.#carriedMark)) return undefined;
-    const index = value.slice(this.#carriedMark.length, -1);
-    return index === "" ? undefined : this.#carried[Number(index)];
+    const digits = this.#carriedMark.length;
+    const end = digitsEnd(value, digits);
+    const isMark = end > digits && end === value.length - 1;
+    return isMark ? this.#carried[numberAt(value, digits, end)] : undefined;
   }
 
   /**
