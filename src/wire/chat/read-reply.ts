@@ -3,7 +3,7 @@ import { fail } from "../../base/errors.ts";
 import { openAiTiers, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import type { Report } from "../neutral/asked-extras.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
-import type { NeutralChoice, NeutralReply, ReplyPart, TextPart } from "../neutral/neutral.ts";
+import type { NeutralChoice, NeutralReply, ReplyPart, TextPart, ToolCallPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { repliedArguments } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
@@ -60,8 +60,9 @@ function choiceOf(choice: JsonObject): NeutralChoice {
     const id = stringOf(call.id);
     const seal = readExtraSeal(call.extra_content) ?? callSeals.get(id);
     const args = isCustom ? stringOf(input) : repliedArguments(given);
-    const kind = isCustom ? ({ kind: "custom" } as const) : undefined;
-    replyParts.push({ type: "tool_call", id, name, arguments: args, ...kind, ...(seal && { seal }) });
+    const part: ToolCallPart = { type: "tool_call", id, name, arguments: args };
+    const isPlain = !isCustom && seal === undefined;
+    replyParts.push(isPlain ? part : { ...part, ...(isCustom && { kind: "custom" }), ...(seal && { seal }) });
   }
   const logprobs = objectOf(choice.logprobs);
   const tokens = readLogprobs(logprobs.content) ?? readLogprobs(logprobs.refusal);
@@ -89,10 +90,10 @@ function textsOf(message: JsonObject): ReplyPart[] {
   const seal = readExtraSeal(message.extra_content);
   const citations = readCitations(message.annotations);
   const at = parts.findLastIndex((part) => part.type === "text");
-  if (at >= 0) {
+  if (at >= 0 && (citations.length > 0 || seal !== undefined)) {
     const extras = { ...(citations.length > 0 && { citations }), ...(seal && { seal }) };
     parts[at] = { ...(parts[at] as TextPart), ...extras };
-  } else if (seal !== undefined) {
+  } else if (at < 0 && seal !== undefined) {
     parts.push({ type: "reasoning", text: "", seal });
   }
   if (typeof refusal === "string" && refusal !== "") parts.push({ type: "refusal", text: refusal });

@@ -4,7 +4,7 @@
  */
 
 import { type Thinker, takeSampling, takeThinking } from "../claude.ts";
-import { type JsonText, withNewMember } from "../json/json-text.ts";
+import { type JsonText, type Placed, withNewMember } from "../json/json-text.ts";
 import type { NeutralTool, ToolChoice } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
 import { objectSchema } from "../neutral/tool-arguments.ts";
@@ -46,15 +46,21 @@ export function optionMembers(options: OptionTaker, written: Written) {
 
 /** The dialect requires the schema of an object, and one that its grammar takes of a strict tool. */
 export function toolOf(tool: NeutralTool, index: number, options: OptionTaker) {
-  const typed = { ...tool, parameters: objectSchema(tool.parameters) };
+  const typedParameters = objectSchema(tool.parameters);
+  const typed = typedParameters === tool.parameters ? tool : { ...tool, parameters: typedParameters };
   const { name, description, parameters, strict, cache } = claudeTool(typed, index, options);
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    input_schema: parameters.placed,
-    ...(strict !== undefined && { strict }),
-    ...cacheControl(cache),
-  };
+  const written: ToolBody = { name, input_schema: parameters.placed };
+  if (description !== undefined) written.description = description;
+  if (strict !== undefined) written.strict = strict;
+  return cache === undefined ? written : { ...written, ...cacheControl(cache) };
+}
+
+/** A tool while it is written: set member by member, since a request may have hundreds of tools. */
+interface ToolBody {
+  readonly name: string;
+  description?: string;
+  readonly input_schema: Placed;
+  strict?: boolean;
 }
 
 /** Without tools the dialect refuses a tool choice; `auto` and `none` then have no effect and are not named as dropped. */

@@ -66,7 +66,10 @@ function valuesIn(text: string): number {
 }
 
 /** Models and clients that call a tool without arguments say so in these ways. */
-export const isNoArguments = (text: string): boolean => /^\s*(?:null\s*)?$/.test(text);
+export const isNoArguments = (text: string): boolean =>
+  text.charCodeAt(0) !== OPEN_OBJECT && /^\s*(?:null\s*)?$/.test(text);
+
+const OPEN_OBJECT = 123;
 
 /**
  * The object that a call's arguments are meant as: none given, JSON text within a JSON string (models encode twice), an object
@@ -94,7 +97,13 @@ function stringIn(text: string): string | undefined {
 }
 
 /** The arguments of a whole call of an answer, without empty objects before them: see {@link objectAtStart}. */
-export const repliedArguments = (value: unknown): string => argumentsText(value).replace(EMPTY_OBJECTS, "");
+export function repliedArguments(value: unknown): string {
+  const text = argumentsText(value);
+  return text.startsWith(OBJECT_BEGUN) ? text : text.replace(EMPTY_OBJECTS, "");
+}
+
+/** How most arguments begin: with a name. */
+const OBJECT_BEGUN = '{"';
 
 /** @param at of the message. @throws WeirError 400: a dialect that takes an object cannot be told anything else. */
 export function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): JsonText {

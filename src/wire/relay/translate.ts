@@ -27,7 +27,7 @@ import { withFittedMedia } from "../media/fit.ts";
 import { type TakesMedia, withoutLostMedia } from "../media/made.ts";
 import { refuseUnseen } from "../media/unseen.ts";
 import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
-import type { NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
+import type { NeutralChoice, NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
 import type { StreamReader } from "../neutral/reader.ts";
 import { bytesOf, Source, unmarked } from "../neutral/source.ts";
 import { refuseCrowdedCalls } from "../neutral/tool-arguments.ts";
@@ -66,8 +66,11 @@ export const translated = <R extends ClientRequest>(
     };
   },
   whole(body, request, identity, own) {
-    const read = withMadeIds(dialect.readReply(parseReply(body, dialect.carries)), identity.requestId);
-    const { reply, lost } = withoutLostMedia(raisedReply(read, own), format);
+    const read = dialect.readReply(parseReply(body, dialect.carries));
+    const { reply, lost } =
+      own === undefined && read.choices.every(isPlain)
+        ? { reply: read, lost: undefined }
+        : withoutLostMedia(raisedReply(withMadeIds(read, identity.requestId), own), format);
     return {
       facts: lost === undefined ? factsOf(reply) : { ...factsOf(reply), lost },
       error: reply.error,
@@ -85,6 +88,12 @@ export const translated = <R extends ClientRequest>(
     );
   },
 });
+
+/** Most answers are told as they were read: no part of them needs an id, another kind of call, or a place for media. */
+const isPlain = ({ parts }: NeutralChoice): boolean =>
+  parts.every((part) =>
+    part.type === "tool_call" ? part.id !== "" && part.kind !== "custom" : part.type !== "media",
+  );
 
 /** A name in a client's body may be as long as the body, and pointers go into answers and records. */
 const MAX_POINTER = 300;

@@ -75,6 +75,11 @@ class InputReader {
   take(item: JsonObject, at: string): void {
     const type = item.type ?? "message";
     if (typeof type !== "string") throw wrong(`${at}/type`, "a string");
+    if (type === "message") {
+      this.#giveBack();
+      this.#message(item, at);
+      return;
+    }
     const call = Object.hasOwn(CALLS, type) ? CALLS[type] : undefined;
     const result = Object.hasOwn(RESULTS, type) ? RESULTS[type] : undefined;
     if (call === undefined) this.#giveBack();
@@ -84,8 +89,7 @@ class InputReader {
       this.#dropped.push(at);
       return;
     }
-    if (type === "message") this.#message(item, at);
-    else if (call !== undefined) this.#call(item, at, call);
+    if (call !== undefined) this.#call(item, at, call);
     else if (result !== undefined) this.#result(item, at, result);
     else if (type === "additional_tools") this.#tools.read(item.tools, `${at}/tools`);
     else if (type === "reasoning") this.#reasoning(item, at);

@@ -25,6 +25,9 @@ const SHELL_PARAMETERS = JsonText.of({
 });
 const SHELL = "Runs a command in a shell on the user's machine, and returns its output.";
 
+/** A tool while it is read: set member by member, since a request may have hundreds of tools. */
+type Offered = { -readonly [K in keyof NeutralTool]: NeutralTool[K] };
+
 /** Reads tools wherever they stand. One that is offered again replaces the one of its name. */
 export class ToolReader {
   readonly #source: Source;
@@ -103,16 +106,16 @@ export class ToolReader {
     const { name: given, description } = tool;
     if (typeof given !== "string") throw wrong(`${at}/name`, "a string");
     const name = this.nameOf(namespace, given);
-    const within =
-      name === given
-        ? undefined
-        : { name: this.#source.whole(given), namespace: this.#source.whole(namespace) || undefined };
-    this.#offer(at, {
-      name,
-      ...(typeof description === "string" && { description }),
-      ...rest,
-      ...(within && { within }),
-    });
+    const offered: Offered = { name, parameters: rest.parameters };
+    if (typeof description === "string") offered.description = description;
+    if (rest.strict !== undefined) offered.strict = rest.strict;
+    if (rest.kind !== undefined) offered.kind = rest.kind;
+    if (rest.grammar !== undefined) offered.grammar = rest.grammar;
+    if (name !== given) {
+      const group = this.#source.whole(namespace) || undefined;
+      offered.within = { name: this.#source.whole(given), namespace: group };
+    }
+    this.#offer(at, offered);
   }
 
   /** @throws WeirError `invalid_value` beyond the number that a list of tools may have */
@@ -123,10 +126,8 @@ export class ToolReader {
   }
 
   #functionOf({ parameters, strict }: JsonObject): Omit<NeutralTool, "name"> {
-    return {
-      parameters: this.#source.json(parameters) ?? NO_PARAMETERS,
-      ...(typeof strict === "boolean" && { strict }),
-    };
+    const schema = this.#source.json(parameters) ?? NO_PARAMETERS;
+    return typeof strict === "boolean" ? { parameters: schema, strict } : { parameters: schema };
   }
 
   #customOf({ format }: JsonObject): Omit<NeutralTool, "name"> {
