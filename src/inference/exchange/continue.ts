@@ -53,15 +53,20 @@ async function namedItems(
     return "";
   };
   history.named(request, note, maxBodyBytes);
+  const found = await responses.responsesWith(key, [...named]);
+  // Refuses what is nowhere before the others are read.
+  if (found.size < named.size) {
+    history.named(request, (id) => (found.has(id) ? "" : undefined), maxBodyBytes);
+  }
   const items = new Map<string, string>();
   let length = 0;
   // Each response is parsed once, however many of its items are named.
-  const ids = new Set((await responses.responsesWith(key, [...named])).values());
-  for (const id of ids) {
+  for (const id of new Set(found.values())) {
     const stored = await responses.get(key, id);
     if (stored === undefined) continue;
     for (const [item, text] of history.itemsOf(stored.response)) {
-      if (!named.has(item)) continue;
+      // Servers may repeat an id: an item is that of the response which was stored with it last.
+      if (found.get(item) !== id) continue;
       items.set(item, text);
       length += text.length;
     }

@@ -248,10 +248,14 @@ export function editedBytes(bytes: Buffer, edits: readonly Edit[]): Buffer {
 /**
  * Whether JSON text nests deeper than a body may, or goes beyond the bounds. For JSON inside a string, which {@link skim} does
  * not read.
- * @throws WeirError `invalid_json` where a string does not end
+ * @throws WeirError `invalid_json` where a string of a long text does not end
  */
 export const holdsTooMuch = (json: string, bounds: JsonBounds): boolean =>
-  valuesWithin(json, bounds) === undefined;
+  !isWithinAny(json, bounds) && valuesWithin(json, bounds) === undefined;
+
+/** Most texts are too short to hold too much. */
+const isWithinAny = ({ length }: string, { members, values }: JsonBounds): boolean =>
+  length <= MAX_DEPTH && length <= members && length <= values;
 
 /** The number of values of such a text; undefined where it holds too much. @throws as {@link holdsTooMuch} */
 export function valuesWithin(json: string, bounds: JsonBounds): number | undefined {

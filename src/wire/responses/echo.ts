@@ -117,6 +117,8 @@ function toolEdits(text: string, { open, spans }: ObjectMembers): Edit[] {
   for (let i = 0; i < spans.length; i += 2) {
     const { start, end } = spans[i] as Span;
     const name = nameOf(text, start, end - 1);
+    // Readers disagree on which one counts.
+    if (names.includes(name)) return [];
     names.push(name);
     if (name !== "type") continue;
     const type = spans[i + 1] as Span;

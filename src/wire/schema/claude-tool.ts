@@ -24,14 +24,19 @@ export function claudeTool(tool: NeutralTool, index: number, options: OptionTake
 const CHOICES: readonly string[] = ["anyOf", "oneOf", "allOf"];
 const UPPER_O = 79;
 
+/** A text with more capitals of the kind is searched for the names' end: each find costs as much as many bytes. */
+const FEW = 16;
+
 /** Their names end alike. In bytes one capital is sought, which texts of schemas hardly have: that is done for every tool. */
 function mayHaveChoice({ json }: JsonText): boolean {
   if (typeof json === "string") return json.includes('Of"');
   const bytes = json.bytes.subarray(json.start, json.end);
-  for (let at = bytes.indexOf(UPPER_O); at >= 0; at = bytes.indexOf(UPPER_O, at + 1)) {
+  let at = bytes.indexOf(UPPER_O);
+  for (let tries = 0; at >= 0 && tries < FEW; tries++) {
     if (bytes[at + 1] === LOWER_F && bytes[at + 2] === QUOTE) return true;
+    at = bytes.indexOf(UPPER_O, at + 1);
   }
-  return false;
+  return at >= 0 && bytes.includes('Of"', at, "latin1");
 }
 
 const LOWER_F = 102;
