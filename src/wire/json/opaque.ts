@@ -70,9 +70,6 @@ export function opaquePaths(paths: readonly OpaquePath[]): OpaquePaths {
 
 const ESCAPE_LENGTH = 6;
 
-/** Members to this length are walked at once: looking for names first would cost as much. */
-const WALKED_BYTES = 1024;
-
 const QUOTE = 34;
 const BACKSLASH = 92;
 const COMMA = 44;
@@ -88,9 +85,7 @@ export function carriedSpans(bytes: Buffer, members: readonly Member[], { within
   const found: Carried[] = [];
   for (const { key, valueStart, valueEnd } of members) {
     const paths = pathsOf(within, key);
-    if (paths === undefined) continue;
-    const isLarge = valueEnd - valueStart > WALKED_BYTES;
-    if (isLarge && !hasCarried(bytes.toString("latin1", valueStart, valueEnd), paths)) continue;
+    if (paths === undefined || !hasCarried(bytes.toString("latin1", valueStart, valueEnd), paths)) continue;
     walk(bytes, valueStart, paths, found, undefined, key);
   }
   return found;

@@ -34,11 +34,17 @@ export class ToolReader {
   readonly #dropped: string[];
   /** By the name that every dialect is told. */
   readonly #tools = new Map<string, NeutralTool>();
-  readonly #names = new ToolNames();
+  /** Made for the first tool: most requests have none. */
+  #given: ToolNames | undefined;
 
   constructor(source: Source, dropped: string[]) {
     this.#source = source;
     this.#dropped = dropped;
+  }
+
+  get #names(): ToolNames {
+    this.#given ??= new ToolNames();
+    return this.#given;
   }
 
   get tools(): NeutralTool[] {
