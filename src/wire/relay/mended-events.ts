@@ -30,6 +30,13 @@ const EMPTY_BEFORE = emptyObjects(SPACE);
 /** What most arguments begin with leaves nothing undecided. */
 const OBJECT_BEGUN: Fragment = '{\\"';
 
+/** Whether an event must be taken. Streams without such an event, which most are, need no object of this kind. */
+export const needsMending = (event: StreamEvent): boolean =>
+  event.type === "delta" ? mayHaveHalf(event.text) : isFunctionCall(event);
+
+const isFunctionCall = (event: StreamEvent): boolean =>
+  event.type === "begin" && event.kind === "tool_call" && event.tool !== "custom";
+
 export class MendedEvents {
   readonly #tell: Emit;
   /** The first half of a pair that each part's text ended with. */
@@ -62,7 +69,7 @@ export class MendedEvents {
   }
 
   #takeOther(event: Exclude<StreamEvent, Delta>): void {
-    if (event.type === "begin" && event.kind === "tool_call" && event.tool !== "custom") {
+    if (event.type === "begin" && isFunctionCall(event)) {
       const key = partKey(event.choice, event.part);
       this.#undecided.set(key, "");
       this.#rests.set(key, "");

@@ -36,7 +36,7 @@ import { FUNCTIONS_ONLY, lowered } from "../tool-kinds/lowered.ts";
 import { RaisedStream, raisedReply, withKinds } from "../tool-kinds/raised.ts";
 import { textBytesOf } from "./capture.ts";
 import { CapturedStream } from "./captured-stream.ts";
-import { MendedEvents } from "./mended-events.ts";
+import { MendedEvents, needsMending } from "./mended-events.ts";
 import { notReplaced, optionsFor } from "./provider-options.ts";
 import { fitted } from "./quirks.ts";
 
@@ -169,11 +169,12 @@ class TranslatedStream extends CapturedStream {
   protected readonly reader: StreamReader;
   readonly #writer: StreamWriter;
   readonly #requestId: string;
-  readonly #mended = new MendedEvents((event) => this.#raise(event));
+  /** Undefined until an event needs it. */
+  #mended: MendedEvents | undefined;
   /** Undefined while every event is told as it was read. */
   #raised: RaisedStream | undefined;
   readonly #format: TakesMedia;
-  readonly #lost = new Set<string>();
+  #lost: Set<string> | undefined;
   /** Content has come. Before it, another endpoint can answer instead if the upstream fails (T14). */
   #begun = false;
 
@@ -193,7 +194,7 @@ class TranslatedStream extends CapturedStream {
   }
 
   override get facts(): ReplyFacts {
-    return this.#lost.size === 0 ? super.facts : { ...super.facts, lost: [...this.#lost] };
+    return this.#lost === undefined ? super.facts : { ...super.facts, lost: [...this.#lost] };
   }
 
   get nextSequence(): number | undefined {
@@ -209,29 +210,38 @@ class TranslatedStream extends CapturedStream {
   }
 
   protected override take(event: StreamEvent): void {
-    if (event.type !== "delta" || this.#raised !== undefined || !this.#mended.passes(event.text)) {
+    if (this.#mended === undefined && !needsMending(event)) this.#raise(event);
+    else {
+      this.#mended ??= new MendedEvents((mended) => this.#raise(mended));
       this.#mended.take(event);
-      return;
     }
-    // Almost every event of a stream comes here.
-    this.#begun = true;
-    this.capture.grow(event.choice, event.part, event.text, 1);
-    this.out += this.#writer.write(event);
   }
 
   #raise(read: StreamEvent): void {
+    // Almost every event of a stream.
+    if (read.type === "delta" && this.#raised === undefined) {
+      this.#delta(read);
+      return;
+    }
     const event = withMadeId(read, this.#requestId);
     if (isOfCustom(event)) this.#raised ??= new RaisedStream();
     if (this.#raised === undefined) this.#told(event);
     else this.#raised.take(event, (raised) => this.#told(raised));
   }
 
+  #delta(event: Extract<StreamEvent, { type: "delta" }>): void {
+    this.#begun = true;
+    this.capture.grow(event.choice, event.part, event.text, 1);
+    this.out += this.#writer.write(event);
+  }
+
   #told(event: StreamEvent): void {
     if (event.type !== "usage") this.#begun = true;
     this.capture.take(event);
-    if (event.type === "media" && this.#format.takesMedia?.(event.media) !== true)
+    if (event.type === "media" && this.#format.takesMedia?.(event.media) !== true) {
+      this.#lost ??= new Set();
       this.#lost.add(event.media.kind);
-    else this.out += this.#writer.write(event);
+    } else this.out += this.#writer.write(event);
   }
 
   protected override flush(): string {
