@@ -1,7 +1,7 @@
 /**
  * Loads a large package piece by piece. Loading one runs all its modules in one turn of the event loop, which for hundreds of them
- * keeps every call waiting for a tenth of a second; here each has a turn of its own, behind those that it
- * needs.
+ * keeps every call waiting for a tenth of a second; here each has a turn of its own, behind the modules that
+ * it needs.
  */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -13,7 +13,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** Levels of packages that depend on packages: what is deeper is small. */
+/** How deep the packages are followed on which the package depends; packages that are deeper still are small. */
 const LEVELS = 5;
 
 /**
@@ -40,7 +40,7 @@ async function load(name: string, from: string, levels: number, seen: Set<string
   await nextTurn();
 }
 
-/** Undefined for what is not there. */
+/** The path of the module that a name stands for; undefined where no such module is installed. */
 function entryOf(name: string, from: string): string | undefined {
   try {
     return createRequire(from).resolve(name);

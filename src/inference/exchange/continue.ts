@@ -54,7 +54,7 @@ async function namedItems(
   };
   history.named(request, note, maxBodyBytes);
   const found = await responses.responsesWith(key, [...named]);
-  // Refuses what is nowhere before the others are read.
+  // A request that names an item which no response has is refused before any response is read.
   if (found.size < named.size) {
     history.named(request, (id) => (found.has(id) ? "" : undefined), maxBodyBytes);
   }
@@ -65,7 +65,7 @@ async function namedItems(
     const stored = await responses.get(key, id);
     if (stored === undefined) continue;
     for (const [item, text] of history.itemsOf(stored.response)) {
-      // Servers may repeat an id: an item is that of the response which was stored with it last.
+      // Providers may repeat an item's id: it then stands for the item of the response that was stored last.
       if (found.get(item) !== id) continue;
       items.set(item, text);
       length += text.length;

@@ -1,18 +1,20 @@
 /**
- * Reads JSON by position in its bytes, one a character or UTF-8. The bytes are valid JSON, or come from where they are checked before
- * what was found is used: nothing here throws for anything but a string without an end, and each step moves on.
+ * Finds where names and values of JSON stand in its bytes, which are UTF-8 or one a character. Callers pass valid JSON, or check it before
+ * they use the positions: these functions throw only for a string that does not end, and they come to an end with any bytes.
  */
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  SPACE,
+} from "./characters.ts";
 import { syntax } from "./json-string.ts";
 import type { Span } from "./spans.ts";
 
-const SPACE = 32;
-const QUOTE = 34;
-const BACKSLASH = 92;
-const COMMA = 44;
-const OPEN_ARRAY = 91;
-const CLOSE_ARRAY = 93;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
 const BRACE_BIT = 32;
 
 /** The spans of the elements of a list. @param open the index of its bracket */

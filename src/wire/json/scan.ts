@@ -1,13 +1,8 @@
 /** Where values of JSON text end, without building them. */
-import { fail } from "../../base/errors.ts";
-import { closingQuote } from "./json-string.ts";
 
-const QUOTE = 34;
-const COMMA = 44;
-const OPEN_ARRAY = 91;
-const CLOSE_ARRAY = 93;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
+import { fail } from "../../base/errors.ts";
+import { CLOSE_ARRAY, CLOSE_OBJECT, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE, SPACE } from "./characters.ts";
+import { closingQuote } from "./json-string.ts";
 
 /** A name may be written with escapes. @throws WeirError `invalid_json`: long names were not looked into before */
 export function nameOf(text: string, open: number, quote: number): string {
@@ -38,7 +33,7 @@ function scalarEnd(text: string, from: number): number {
   let at = from;
   while (at < text.length) {
     const c = text.charCodeAt(at);
-    if (c === COMMA || c === CLOSE_OBJECT || c === CLOSE_ARRAY || c <= 32) break;
+    if (c === COMMA || c === CLOSE_OBJECT || c === CLOSE_ARRAY || c <= SPACE) break;
     at++;
   }
   // Never stands still, whatever the text is.
@@ -47,6 +42,6 @@ function scalarEnd(text: string, from: number): number {
 
 export function skipSpace(text: string, from: number): number {
   let at = from;
-  while (at < text.length && text.charCodeAt(at) <= 32) at++;
+  while (at < text.length && text.charCodeAt(at) <= SPACE) at++;
   return at;
 }

@@ -1,18 +1,13 @@
 /** Elements of a JSON array by position in its text: found and removed without building their values. */
+import { CLOSE_ARRAY, CLOSE_OBJECT, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from "./characters.ts";
 import type { Edit } from "./json.ts";
 import { closingQuote } from "./json-string.ts";
+
 /** Where an item of an array stands: `[start, end)`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
-
-const QUOTE = 34;
-const COMMA = 44;
-const OPEN_ARRAY = 91;
-const CLOSE_ARRAY = 93;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
 
 /**
  * The items of an array.

@@ -36,9 +36,9 @@ function countCarried(value: unknown, paths: OpaquePaths): number {
 }
 
 /**
- * Where the texts of so many values begin, the last one first; undefined where that cannot be told. Each is behind its name, so if the name is
- * before as many objects and lists as there are values at the paths, these are they. With one path alone their order is that of the
- * value, too.
+ * Where the texts of `count` values begin, the last one first; undefined where that cannot be told. Each text is behind the path's last
+ * name. So if that name is before `count` objects and lists in all, these are the texts; and with one path alone they are in the order
+ * of the values.
  */
 function soleStarts(text: string, { isSole, signs }: OpaquePaths, count: number): number[] | undefined {
   if (!isSole) return undefined;
@@ -50,7 +50,7 @@ function soleStarts(text: string, { isSole, signs }: OpaquePaths, count: number)
   return starts.length === count ? starts.reverse() : undefined;
 }
 
-/** @param starts of the values' texts, the last one first; what is placed is taken off */
+/** Replaces the values at the paths. @param starts where their texts begin, the last one first; each start that was used is removed */
 function placeInOrder(value: unknown, { within }: OpaquePaths, text: string, starts: number[]): void {
   if (typeof value !== "object" || value === null) return;
   for (const { name, paths } of within) {

@@ -47,15 +47,15 @@ export class MendedEvents {
   readonly #rests = new Map<number, Fragment>();
   /** How many of these are not empty. */
   #openRests = 0;
-  /** What came is kept for what comes. */
+  /** A piece of an earlier delta is held back until the next event. */
   #isWaiting = false;
 
   constructor(tell: Emit) {
     this.#tell = tell;
   }
 
-  /** Whether a delta need not be taken: it can be told as it is. Looked at for each. */
-  passes(text: Fragment): boolean {
+  /** Whether a delta can be told as it is. Asked of every delta. */
+  #passes(text: Fragment): boolean {
     if (this.#isWaiting) return false;
     if (this.#rests.size === 0) return !mayHaveHalf(text);
     return !endsWithHalf(text) && !beginsWithHalf(text) && !mayHaveEscapedHalf(text);
@@ -63,7 +63,7 @@ export class MendedEvents {
 
   take(event: StreamEvent): void {
     if (event.type !== "delta") this.#takeOther(event);
-    else if (this.passes(event.text)) this.#tell(event);
+    else if (this.#passes(event.text)) this.#tell(event);
     else this.#delta(event);
     this.#isWaiting = this.#halves.size + this.#undecided.size + this.#openRests > 0;
   }
