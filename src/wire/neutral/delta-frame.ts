@@ -115,12 +115,15 @@ export class DeltaFrames {
     this.#inside = "";
   }
 
-  /** The index after the events from `from` on that fit, at most so many; -1 if the first does not fit. */
-  fit(read: string, from: number, most = MOST_EVENTS): number {
+  /**
+   * The index after the events from `from` on that fit; -1 if the first does not fit.
+   * @param each takes the text of each event, of events that are not passed on: the results of the call are not set then
+   */
+  fit(read: string, from: number, each?: (text: Fragment) => void): number {
     const frame = this.#frame;
     if (frame === undefined || !stands(frame.head, read, from)) return -1;
     const { head, tail, between, isPatched, isPlain } = frame;
-    const limit = frame.isRenamed ? 1 : most;
+    const limit = frame.isRenamed && each === undefined ? 1 : MOST_EVENTS;
     let events = 0;
     let text = "";
     let out = frame.headOut;
@@ -140,12 +143,18 @@ export class DeltaFrames {
         out += isPlain ? grown : this.#inside;
       }
       // Each by itself: halves of a pair in two events are counted as they come, wherever the stream is cut.
-      text += usual(grown);
+      const usualText = usual(grown);
+      if (each === undefined) text += usualText;
+      else each(copied(usualText));
       end = behind;
       if (++events === limit || !(goesOn || stands(head, read, end))) break;
     }
     if (events === 0) return -1;
     this.#vain = 0;
+    if (each !== undefined) {
+      this.release();
+      return end;
+    }
     this.events = events;
     // A slice would keep all of the read alive for as long as it waits for a slow client, and many in one string all theirs.
     this.text = copied(text);

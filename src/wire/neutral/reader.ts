@@ -9,7 +9,7 @@ import type { Report } from "./asked-extras.ts";
 import { parseCarrying } from "./carried.ts";
 import type { UpstreamError } from "./contract.ts";
 import { DeltaFrames, type Passed } from "./delta-frame.ts";
-import type { StreamEvent } from "./neutral.ts";
+import type { Fragment, StreamEvent } from "./neutral.ts";
 import { SseReader } from "./sse.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -86,6 +86,10 @@ export abstract class SseStreamReader implements StreamReader {
   #grown: PartPlace = NOWHERE;
   readonly #each = (data: string, name: string) => this.#event(data, name);
   readonly #known = (text: string, from: number) => this.#fits(text, from);
+  readonly #grow = (text: Fragment) => {
+    const { choice, part } = this.#grown;
+    this.#emit({ type: "delta", choice, part, text });
+  };
 
   /** @param keys see {@link frameKeys} */
   constructor(maxEventBytes: number, keys: RegExp, tap?: EventTap) {
@@ -134,11 +138,10 @@ export abstract class SseStreamReader implements StreamReader {
   #fits(text: string, from: number): number {
     const frames = this.#frames;
     const tap = this.#tap;
-    const end = tap === undefined ? frames.fit(text, from, 1) : frames.fit(text, from);
+    if (tap === undefined) return frames.fit(text, from, this.#grow);
+    const end = frames.fit(text, from);
     if (end < 0) return end;
-    const { choice, part } = this.#grown;
-    if (tap === undefined) this.#emit({ type: "delta", choice, part, text: frames.text });
-    else tap.run(this.#grown, frames);
+    tap.run(this.#grown, frames);
     frames.release();
     return end;
   }
