@@ -118,6 +118,8 @@ export class MessagesStreamWriter implements StreamWriter {
   #tell(block: Block, event: StreamEvent): string {
     switch (event.type) {
       case "delta": {
+        // Almost every event of a stream.
+        if (block.head !== "" && event.text !== "") return block.head + event.text + TAIL;
         if (event.text === "" && block.first === "") return "";
         if (isKeptBack(block)) {
           if (block.begins === "nothing") block.begins = beginningOf(event.text);

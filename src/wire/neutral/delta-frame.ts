@@ -152,7 +152,7 @@ export class DeltaFrames {
     if (events === 0) return -1;
     this.#vain = 0;
     if (each !== undefined) {
-      this.release();
+      if (!isPlain) this.release();
       return end;
     }
     this.events = events;
