@@ -62,6 +62,9 @@ const upTo = (most: number): NameBound => ({
   foreign: /(?!)/g,
 });
 
+/** Ids of calls as messages, responses and converse take them; the sources are below. */
+export const CALL_ID = words(64);
+
 const BY_DIALECT: Partial<Readonly<Record<Dialect, Accepted>>> = {
   chat: {
     // OpenAI API reference, FunctionObject.name: "a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64".
@@ -81,7 +84,7 @@ const BY_DIALECT: Partial<Readonly<Record<Dialect, Accepted>>> = {
     // "Expected a string with maximum length 64".
     toolName: words(64),
     // "Invalid 'input[11].call_id': string too long. Expected a string with maximum length 64" (RooCodeInc/Roo-Code#10763).
-    callId: words(64),
+    callId: CALL_ID,
     // As chat: maximhq/bifrost#1000.
     user: { most: 64 },
     cacheKey: 64,
@@ -91,7 +94,7 @@ const BY_DIALECT: Partial<Readonly<Record<Dialect, Accepted>>> = {
     toolName: words(128),
     // "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'" (musistudio/claude-code-router#1808). The
     // length is that of Claude at Bedrock. "messages.43.content.2: tool_use ids must be unique" (anthropics/claude-code#28515).
-    callId: words(64),
+    callId: CALL_ID,
     // Anthropic API reference, Metadata.user_id: maxLength 256. An address or a number of a telephone is refused
     // (BerriAI/litellm#10106).
     user: { most: 256, refused: /^\s*(?:[^\s@]+@[^\s@]+\.[^\s@]+|\+?\d[\d\s().-]{5,18}\d)\s*$/ },
@@ -118,7 +121,7 @@ const BY_DIALECT: Partial<Readonly<Record<Dialect, Accepted>>> = {
     // Amazon Bedrock API reference, ToolSpecification.name: 1 to 64 of [a-zA-Z0-9_-]+.
     toolName: words(64),
     // The same, ToolUseBlock.toolUseId; "The toolUse blocks at messages.2.content contain duplicate Ids".
-    callId: words(64),
+    callId: CALL_ID,
     // The same, InferenceConfiguration.stopSequences: each of 1 character or more.
     stop: {},
     // "The text field in the ContentBlock object at messages.0.content.0 is blank" (OpenHands/OpenHands#5339); the same of system.

@@ -27,6 +27,6 @@ export function withMadeId(event: StreamEvent, requestId: string): StreamEvent {
   return { ...event, id: madeId(requestId, event.choice, event.part) };
 }
 
-/** At most 40 characters in any real answer, which every dialect takes. */
-const madeId = (requestId: string, choice: number, place: number): string =>
+/** At most 40 characters in any real answer, which every dialect takes. @param place the call's among the parts of its choice */
+export const madeId = (requestId: string, choice: number, place: number): string =>
   `call_${requestId}_${choice}_${place}`;

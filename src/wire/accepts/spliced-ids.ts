@@ -13,7 +13,7 @@ export interface IdPlace extends Span {
   readonly isCall: boolean;
 }
 
-/** The places of ids in one message of a dialect. @param text JSON of it, latin1 */
+/** The places of ids in one message or item of a dialect. @param text JSON of it, latin1 */
 export type PlacesIn = (text: string, members: readonly Member[]) => IdPlace[];
 
 interface Place extends IdPlace {
@@ -50,17 +50,18 @@ function placesOf(message: string, from: number, placesIn: PlacesIn): Place[] {
   if (!MAY_CALL.test(message)) return [];
   const members = message.startsWith("{") ? membersOf(message) : undefined;
   if (members === undefined) return [];
-  const isModel = jsonAt(message, members, "role") === '"assistant"';
+  const isAssistant = jsonAt(message, members, "role") === '"assistant"';
   return placesIn(message, members).flatMap((place) => {
+    const { isCall } = place;
     const id = idAt(message.slice(place.start, place.end));
     return id === undefined
       ? []
-      : [{ start: from + place.start, end: from + place.end, isCall: place.isCall, id, isModel }];
+      : [{ start: from + place.start, end: from + place.end, isCall, id, isModel: isAssistant || isCall }];
   });
 }
 
 /** A message without this has no calls; it may also stand in a text. */
-const MAY_CALL = /"tool_/;
+const MAY_CALL = /"(?:tool_|call_id")/;
 
 function idAt(json: string): string | undefined {
   if (!json.startsWith('"')) return undefined;
@@ -107,5 +108,11 @@ export const chatIds: PlacesIn = (text, members) => [
   ...itemsOf(text, members, "tool_calls").flatMap((call) => placeOf(call, "id", true)),
   ...placeOf({ text, members, from: 0 }, "tool_call_id", false),
 ];
+
+/** Items of responses. */
+export const responsesIds: PlacesIn = (text, members) => {
+  const isResult = jsonAt(text, members, "type").endsWith('_output"');
+  return placeOf({ text, members, from: 0 }, "call_id", !isResult);
+};
 
 const OPEN_ARRAY = 91;

@@ -8,7 +8,7 @@ import { fragmentOf } from "../neutral/fragment.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
 import type { Citation, Fragment, Logprob, MediaReplyPart, Seal } from "../neutral/neutral.ts";
 import { type Emit, isObject, type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
-import type { Reindexed } from "../relay/call-indexes.ts";
+import type { MendedCall } from "../relay/call-edits.ts";
 import { readCitations } from "./citations.ts";
 import { hasSound, readImages } from "./media.ts";
 import {
@@ -61,8 +61,8 @@ interface Call {
 export class ChoiceReader {
   /** As the upstream sent it; "" while the choice goes on. */
   finish = "";
-  /** The calls of the last event that have other indexes; undefined where none has. */
-  reindexed: Reindexed[] | undefined;
+  /** The calls of the last event that lack something; undefined where none does. */
+  mended: MendedCall[] | undefined;
   readonly #choice: number;
   readonly #emit: Emit;
   #parts = 0;
@@ -85,7 +85,7 @@ export class ChoiceReader {
 
   take(choice: JsonObject): void {
     if (this.#stopped) return;
-    this.reindexed = undefined;
+    this.mended = undefined;
     const delta = isObject(choice.delta) ? choice.delta : objectOf(choice.message);
     const logprobs = isObject(choice.logprobs) ? choice.logprobs : undefined;
     this.#reasoning(delta);
@@ -272,12 +272,16 @@ export class ChoiceReader {
   #listed(delta: JsonObject, place: number): void {
     const call = this.#callOf(delta);
     if (call === undefined) return;
-    const { index } = call;
-    if (index !== delta.index) {
-      this.reindexed ??= [];
-      this.reindexed.push({ place, index });
-    }
+    const { index, part } = call;
     this.#call(call, delta);
+    const begins = part < 0 && call.part >= 0;
+    if (index === delta.index && !(begins && call.id === "")) return;
+    this.mended ??= [];
+    this.mended.push({
+      place,
+      ...(index !== delta.index && { index }),
+      ...(begins && call.id === "" && { part: call.part }),
+    });
   }
 
   #call(call: Call | undefined, delta: JsonObject): void {
@@ -293,7 +297,7 @@ export class ChoiceReader {
     const text = fragmentOf(argumentsOf(given));
     if (call.part < 0) {
       call.early += text;
-      if (call.name !== "" && (call.id !== "" || call.early !== "")) this.#beginCall(call);
+      if (call.name !== "" && (call.id !== "" || id === "" || call.early !== "")) this.#beginCall(call);
       else this.#kept(text);
     } else if (text !== "") {
       call.first = "";

@@ -15,7 +15,7 @@ import {
   SseStreamReader,
 } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
-import type { Reindexed } from "../relay/call-indexes.ts";
+import type { MendedCall } from "../relay/call-edits.ts";
 import { ChoiceReader } from "./choice-reader.ts";
 import { isErrorBody } from "./read-reply.ts";
 import { readEventUsage } from "./usage.ts";
@@ -39,8 +39,8 @@ export class ChatStreamReader extends SseStreamReader {
   /** By index; undefined for an index that did not come. */
   readonly #choices: (ChoiceReader | undefined)[] = [];
   readonly #forward = (event: StreamEvent) => this.emit(event);
-  /** The calls of the last event that have other indexes, by their choice's place among the event's objects; undefined where none has. */
-  reindexed: Map<number, readonly Reindexed[]> | undefined;
+  /** The calls of the last event that lack something; undefined where none does. */
+  mended: Map<number, { readonly choice: number; readonly calls: readonly MendedCall[] }> | undefined;
   readonly #uses = new Uses();
   #tiers: TierNames = NO_TIERS;
 
@@ -101,17 +101,18 @@ export class ChatStreamReader extends SseStreamReader {
     if (usage !== undefined && this.#choices.length === 0 && usage.inputTokens > 0) {
       this.emit({ type: "usage", usage: { ...usage, outputTokens: 0, reasoningTokens: 0 } });
     }
-    this.reindexed = undefined;
+    this.mended = undefined;
     const choices = listOf(event.choices);
     let place = -1;
     for (const each of choices) {
       if (isObject(each)) place++;
       const value = objectOf(each);
-      const choice = this.#choice(placeOf(value.index));
+      const index = placeOf(value.index);
+      const choice = this.#choice(index);
       choice.take(value);
-      if (choice.reindexed === undefined) continue;
-      this.reindexed ??= new Map();
-      this.reindexed.set(place, choice.reindexed);
+      if (choice.mended === undefined) continue;
+      this.mended ??= new Map();
+      this.mended.set(place, { choice: index, calls: choice.mended });
     }
     if (usage !== undefined) this.emit({ type: "usage", usage });
   }

@@ -8,7 +8,7 @@ import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, type Member, memberOf, setMember, skim } from "../json/json.ts";
 import { isNoImageAddress } from "../media/uncounted.ts";
 import { holdsOpaque } from "../neutral/opaque.ts";
-import { isObject, type JsonObject, listOf } from "../neutral/reader.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
 /**
@@ -32,6 +32,8 @@ export interface ChatRequest extends ClientRequest {
   readonly usageSwitch: Edit | undefined;
   /** The member in which the client sent the output bound. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** The length of the longest id of a call or a result, UTF-8 bytes; 0 where the conversation has none. */
+  readonly longestCallId: number;
 }
 
 const RULES: BodyRules<ChatRequestBody> = {
@@ -54,6 +56,7 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
     includeUsage,
     usageSwitch: stream && includeUsage !== true ? usageSwitchOf(text, read.members) : undefined,
     maxTokensField: boundField(body),
+    longestCallId: media.longestCallId,
     facts: {
       model: body.model,
       stream,
@@ -108,6 +111,7 @@ interface Media {
   audio: number;
   /** Files, video, parts of a provider's own type, and data that looks like media where none is allowed. */
   others: number;
+  longestCallId: number;
 }
 
 /** Types of parts that have only the tokens of their text. */
@@ -128,9 +132,11 @@ const isText = ({ type, text }: JsonObject): boolean =>
   type == null ? typeof text === "string" : TEXT_PARTS.has(type);
 
 function mediaOf(messages: ChatRequestBody["messages"], hasOpaque: boolean): Media {
-  const media: Media = { images: 0, audio: 0, others: 0 };
+  const media: Media = { images: 0, audio: 0, others: 0, longestCallId: 0 };
   for (const message of messages) {
-    const { content, images } = message;
+    const { content, images, tool_calls: calls, tool_call_id: result } = message;
+    if (calls !== undefined) for (const call of listOf(calls)) noteId(objectOf(call).id, media);
+    if (result !== undefined) noteId(result, media);
     // The id of an earlier audio answer.
     if (message.audio != null) media.others++;
     // Those of an earlier answer.
@@ -140,6 +146,10 @@ function mediaOf(messages: ChatRequestBody["messages"], hasOpaque: boolean): Med
     else countPart(content, media, hasOpaque);
   }
   return media;
+}
+
+function noteId(id: unknown, media: Media): void {
+  if (typeof id === "string" && id.length > media.longestCallId) media.longestCallId = id.length;
 }
 
 function countPart(part: unknown, media: Media, hasOpaque: boolean): void {

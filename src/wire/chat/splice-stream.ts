@@ -3,6 +3,7 @@
  * the last chunk. If events share the JSON around their choices, only the choices are parsed.
  */
 import type { Usage } from "../../base/usage.ts";
+import { withMadeId } from "../accepts/made-ids.ts";
 import type { AnswerIdentity } from "../format.ts";
 import {
   applyEdits,
@@ -18,6 +19,7 @@ import {
 import { copied } from "../json/latin1.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
+import type { StreamEvent } from "../neutral/neutral.ts";
 import {
   type EventTap,
   type JsonObject,
@@ -28,7 +30,7 @@ import {
   type StreamReader,
 } from "../neutral/reader.ts";
 import { sseData, waiting } from "../neutral/sse.ts";
-import { indexEdits, type ReindexedCalls } from "../relay/call-indexes.ts";
+import { callEdits, type MendedCalls } from "../relay/call-edits.ts";
 import { SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { type Enclosed, type Envelope, enclosedIn, envelopeOf } from "./envelope.ts";
@@ -42,8 +44,8 @@ const HEAD = "data: ";
 const NO_MEMBERS: readonly Member[] = [];
 
 interface ChunkReader extends StreamReader {
-  /** The calls of the last event that need other indexes; undefined where none does. */
-  readonly reindexed?: ReindexedCalls | undefined;
+  /** The calls of the last event that lack something; undefined where none does. */
+  readonly mended?: MendedCalls | undefined;
 }
 
 /** What chunks of chat and of completions have different. */
@@ -107,6 +109,11 @@ export class ChatSpliceStream extends SplicedStream {
     return this.#events;
   }
 
+  /** What is kept has the ids that the client got. */
+  protected override take(event: StreamEvent): void {
+    super.take(withMadeId(event, this.#identity.requestId));
+  }
+
   override run(part: PartPlace, run: Run): void {
     this.#events += run.events;
     super.run(part, run);
@@ -154,7 +161,7 @@ export class ChatSpliceStream extends SplicedStream {
         { start: 0, end: head.length, text: headOut },
         { start: tailAt, end: behind, text: tailOut },
       ];
-      if (this.reader.reindexed !== undefined) return this.#passPatched(data, choices, edits);
+      if (this.reader.mended !== undefined) return this.#passPatched(data, choices, edits);
       return this.#passChoices(headOut + inside + tailOut + data.slice(behind), choices, edits);
     }
     const text = this.#text;
@@ -192,8 +199,9 @@ export class ChatSpliceStream extends SplicedStream {
   }
 
   #passPatched(data: string, choices: readonly unknown[], edits: readonly Edit[]): Passed | undefined {
-    const { reindexed } = this.reader;
-    const all = reindexed === undefined ? edits : [...edits, ...indexEdits(data, reindexed)];
+    const { mended } = this.reader;
+    const all =
+      mended === undefined ? edits : [...edits, ...callEdits(data, mended, this.#identity.requestId)];
     return this.#passChoices(applyEdits(data, all), choices, all);
   }
 

@@ -9,16 +9,23 @@ import type { Billed } from "../extras/sift.ts";
 import { NO_ORG_KEY, type OrgKey, type Outgoing, type Passage } from "../format.ts";
 import { append } from "../json/append.ts";
 import { type Member, memberOf } from "../json/json.ts";
+import { opaquePaths } from "../json/opaque.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
+import { type CallPlaces, lacksId } from "../relay/call-edits.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
-import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
+import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { chatReport, isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
 import type { ChatRequest } from "./request.ts";
 import { ChatSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
 import { readChatUsage, writeChatUsage } from "./usage.ts";
+
+const CALLS: CallPlaces = {
+  paths: opaquePaths([["choices", "*", "message", "tool_calls", "*"]]),
+  name: "id",
+};
 
 const COMPLETION: AnswerReading = {
   error: (value, bytes) => (isErrorBody(value) ? readErrorBody(bytes) : undefined),
@@ -27,14 +34,18 @@ const COMPLETION: AnswerReading = {
   report: chatReport,
   reply: readChatReply,
   writeUsage: writeChatUsage,
+  calls: CALLS,
 };
 
 /**
- * Whether the upstream refuses ids that models of other makers give: then a client cannot go on there with an earlier conversation. A
- * conversation may have calls though the request has no tools.
+ * Whether the upstream may refuse an id of the conversation, which models of other makers may have given: a client could not go on
+ * there with it.
  */
-const looksForIds = ({ facts, bytes }: ChatRequest, endpoint: Endpoint): boolean =>
-  acceptedBy("chat", endpoint).refusesOthersIds === true && (facts.hasTools || bytes.includes('"tool_call'));
+function looksForIds({ longestCallId }: ChatRequest, endpoint: Endpoint): boolean {
+  if (longestCallId === 0) return false;
+  const { callId, refusesOthersIds } = acceptedBy("chat", endpoint);
+  return callId !== undefined && (refusesOthersIds === true || longestCallId > callId.most);
+}
 
 export const chatSplice: Passage<ChatRequest> = {
   write: spliceChatRequest,
@@ -43,16 +54,21 @@ export const chatSplice: Passage<ChatRequest> = {
   stream: (request, identity) => new ChatSpliceStream(request, identity),
 };
 
-function ending(value: JsonObject): ReturnType<AnswerReading["ending"]> {
+function ending(value: JsonObject): Ending {
   if (!Array.isArray(value.choices)) throw noCompletion();
   const choices = value.choices.map(objectOf);
-  const calls = choices.map(({ message }) => callsIn(objectOf(message)));
+  const messages = choices.map(({ message }) => objectOf(message));
+  const calls = messages.map(callsIn);
+  const toolCalls = calls.reduce((sum, count) => sum + count, 0);
   const [first] = choices;
   return {
     stopReason: first === undefined ? "" : readStop(stringOf(first.finish_reason), calls[0] !== 0).reason,
-    toolCalls: calls.reduce((sum, count) => sum + count, 0),
+    toolCalls,
+    lacksIds: toolCalls > 0 && messages.some((message) => listOf(message.tool_calls).some(isUnnamed)),
   };
 }
+
+const isUnnamed = (call: unknown): boolean => lacksId(call, CALLS);
 
 const callsIn = ({ tool_calls: calls, function_call: functionCall }: JsonObject): number =>
   listOf(calls).length + (isObject(functionCall) ? 1 : 0);

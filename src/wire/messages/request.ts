@@ -2,6 +2,7 @@
  * Reads from a messages body what the gateway must know.
  */
 import { fail } from "../../base/errors.ts";
+import { CALL_ID } from "../accepts/bounds.ts";
 import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
@@ -109,9 +110,6 @@ function refuseThread(body: MessagesCountBody): void {
 const hasSchema = ({ output_config: config, output_format: format }: MessagesCountBody): boolean =>
   objectOf(objectOf(config).format).type === "json_schema" || objectOf(format).type === "json_schema";
 
-/** What any upstream of this dialect takes (`accepts/bounds.ts`); an endpoint's own bound is looked at when the body is written. */
-const TAKEN_ID = /^[a-zA-Z0-9_-]{1,64}$/;
-
 interface Media {
   images: number;
   /** Documents and files: their tokens are unknown here. */
@@ -161,7 +159,8 @@ function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
 const isOther = ({ media_type: label, url, file_id: id }: JsonObject): boolean =>
   saysNoImage(label) || isNoImageAddress(url) || isNoImageAddress(id);
 
-const isTakenId = (id: unknown): boolean => typeof id !== "string" || TAKEN_ID.test(id);
+/** Whether any upstream of this dialect takes it; an endpoint's own bound is looked at when the body is written. */
+const isTakenId = (id: unknown): boolean => typeof id !== "string" || CALL_ID.taken.test(id);
 
 /** Text, tool calls, and blocks of unknown types, whose source may be of any size. */
 function countOther(block: JsonObject, media: Media, hasOpaque: boolean): void {

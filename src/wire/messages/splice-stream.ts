@@ -7,13 +7,23 @@ import { NO_USAGE, type Usage } from "../../base/usage.ts";
 import type { AnswerIdentity } from "../format.ts";
 import { applyEdits, latin1Json, memberOf, membersOf, setMember } from "../json/json.ts";
 import { copied } from "../json/latin1.ts";
+import { opaquePaths } from "../json/opaque.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
+import { countOf, type JsonObject } from "../neutral/reader.ts";
 import { sseEvent } from "../neutral/sse.ts";
+import { type CallPlaces, idEdits, lacksId } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { MessagesStreamReader } from "./reader.ts";
 import { writeDeltaUsage, writeMessagesUsage } from "./usage.ts";
+
+/** A call in an event of its own. */
+export const CALL_BLOCK: CallPlaces = {
+  paths: opaquePaths([["content_block"]]),
+  types: ["tool_use"],
+  name: "id",
+};
 
 export class MessagesSpliceStream extends SplicedStream {
   protected readonly reader: MessagesStreamReader;
@@ -39,7 +49,7 @@ export class MessagesSpliceStream extends SplicedStream {
     return out + sseEvent("message_stop", stop);
   }
 
-  protected pass(data: string, type: string): Passed | undefined {
+  protected pass(data: string, type: string, event: JsonObject): Passed | undefined {
     if (type === "message_stop") this.#stop = copied(data);
     else if (type === "message_start") this.#start(data);
     // A `message_delta` without a stop reason only reports usage.
@@ -49,10 +59,16 @@ export class MessagesSpliceStream extends SplicedStream {
     else if (this.#delta !== "") this.#behind += copied(passedEvent(type, data));
     else {
       if (type !== "ping") this.begin();
-      this.add(passedEvent(type, data));
+      this.add(passedEvent(type, this.#withId(data, event)));
       return asItCame(type);
     }
     return undefined;
+  }
+
+  /** The event in which a call begins, with an id where it has none. */
+  #withId(data: string, { content_block: block, index }: JsonObject): string {
+    if (!lacksId(block, CALL_BLOCK)) return data;
+    return applyEdits(data, idEdits(data, CALL_BLOCK, this.#identity.requestId, countOf(index)));
   }
 
   /** Patches `message_start`, of which clients get only one (T51). */

@@ -9,15 +9,17 @@ import type { Billed } from "../extras/sift.ts";
 import { NO_ORG_KEY, type OrgKey, type Outgoing, type Passage } from "../format.ts";
 import { append } from "../json/append.ts";
 import { type Edit, type Member, memberOf } from "../json/json.ts";
+import { opaquePaths } from "../json/opaque.ts";
 import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
+import { type CallPlaces, lacksId } from "../relay/call-edits.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
-import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
+import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isErrorBody, messagesReport, noMessage, readMessagesReply } from "./read-reply.ts";
 import type { MessagesRequest } from "./request.ts";
-import { MessagesSpliceStream } from "./splice-stream.ts";
+import { CALL_BLOCK, MessagesSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
 import { readMessagesUsage, writeMessagesUsage } from "./usage.ts";
 
@@ -56,6 +58,8 @@ function without(
   return { ...splice, edits: splice.edits.filter(stays), remove: [...splice.remove, ...names] };
 }
 
+const CALLS: CallPlaces = { ...CALL_BLOCK, paths: opaquePaths([["content", "*"]]) };
+
 const MESSAGE: AnswerReading = {
   error: (value, bytes) => (isErrorBody(value) ? readErrorBody(bytes) : undefined),
   ending,
@@ -63,13 +67,15 @@ const MESSAGE: AnswerReading = {
   report: messagesReport,
   reply: readMessagesReply,
   writeUsage: writeMessagesUsage,
+  calls: CALLS,
 };
 
-function ending({ content, stop_reason: reason }: JsonObject): ReturnType<AnswerReading["ending"]> {
+function ending({ content, stop_reason: reason }: JsonObject): Ending {
   if (!Array.isArray(content)) throw noMessage();
   return {
     stopReason: readStop(stringOf(reason), undefined).reason,
     toolCalls: content.filter((block) => objectOf(block).type === "tool_use").length,
+    lacksIds: content.some((block) => lacksId(block, CALLS)),
   };
 }
 

@@ -1,10 +1,11 @@
 /**
  * A whole answer of an upstream that speaks the client's own dialect: `id` and `model` are replaced, `svc` is added, and so
- * is `usage` where the upstream reported none. Every other byte is passed on unchanged.
+ * is `usage` where the upstream reported none, and ids of calls that have none. Every other byte is passed on unchanged.
  */
 import { fail } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, WholeAnswer } from "../format.ts";
+import { append } from "../json/append.ts";
 import { applyEdits, latin1Json, type Member, setMember, skim } from "../json/json.ts";
 import type { Report } from "../neutral/asked-extras.ts";
 import type { ReplyFacts, UpstreamError } from "../neutral/contract.ts";
@@ -12,14 +13,22 @@ import type { NeutralReply } from "../neutral/neutral.ts";
 import { type JsonObject, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { svcJson } from "../svc.ts";
+import { type CallPlaces, idEdits } from "./call-edits.ts";
 import { textBytesOf } from "./capture.ts";
+
+export interface Ending extends Pick<ReplyFacts, "stopReason" | "toolCalls"> {
+  /** A call has no id. */
+  readonly lacksIds?: boolean;
+}
 
 /** What a dialect says in a whole answer. Every `value` is latin1, and its long strings are empty. */
 export interface AnswerReading {
   /** The error that the answer is; undefined where it is none. */
   error(value: JsonObject, bytes: Buffer): UpstreamError | undefined;
   /** How the answer ended. @throws WeirError `upstream_invalid_response` where it is none of the dialect */
-  ending(value: JsonObject): Pick<ReplyFacts, "stopReason" | "toolCalls">;
+  ending(value: JsonObject): Ending;
+  /** Where it has calls; undefined where the dialect has none. */
+  readonly calls?: CallPlaces;
   /** @param value the member `usage` */
   usage(value: unknown): Usage | undefined;
   report(value: JsonObject): Report | undefined;
@@ -41,7 +50,8 @@ export function splicedAnswer(
 ): WholeAnswer {
   const reply = readReplyText(bytes);
   const error = reading.error(reply.value, bytes);
-  const facts = error === undefined ? factsOf(reply.value, bytes, reading) : NO_FACTS;
+  const ending = error === undefined ? reading.ending(reply.value) : undefined;
+  const facts = ending === undefined ? NO_FACTS : factsOf(reply.value, ending, bytes, reading);
   return {
     facts,
     error,
@@ -55,6 +65,9 @@ export function splicedAnswer(
       ];
       for (const key in all) edits.push(setMember(text, members, key, all[key] as string));
       edits.push(setMember(text, members, "svc", svcJson(svc)));
+      if (ending?.lacksIds && reading.calls !== undefined) {
+        append(edits, idEdits(text, reading.calls, identity.requestId));
+      }
       return Buffer.from(applyEdits(text, edits), "latin1");
     },
   };
@@ -69,8 +82,12 @@ const NO_FACTS: ReplyFacts = Object.freeze({
   unreportedBytes: 0,
 });
 
-function factsOf(value: JsonObject, bytes: Buffer, reading: AnswerReading): ReplyFacts {
-  const { stopReason, toolCalls } = reading.ending(value);
+function factsOf(
+  value: JsonObject,
+  { stopReason, toolCalls }: Ending,
+  bytes: Buffer,
+  reading: AnswerReading,
+): ReplyFacts {
   const usage = reading.usage(value.usage);
   // Counted in the whole body: the value that the other facts are read from has no long strings.
   const outputBytes = usage === undefined ? textBytesOf(reading.reply(parseReply(bytes))) : 0;

@@ -49,7 +49,7 @@ function readItem(item: JsonObject, parts: ReplyPart[], logprobs: Logprob[]): vo
   else if (isCall(item)) {
     const call = {
       type: "tool_call" as const,
-      id: stringOf(item.call_id) || stringOf(item.id),
+      id: stringOf(item.call_id),
       name: stringOf(item.name),
     };
     if (isCustomCall(item)) parts.push({ ...call, arguments: stringOf(item.input), kind: "custom" });

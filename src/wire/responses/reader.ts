@@ -140,7 +140,7 @@ export class ResponsesStreamReader extends ImagedStream {
     const call = { part: this.#parts++, isOpen: true, hasText: false };
     open.call = call;
     this.#hasCalls = true;
-    const id = stringOf(item.call_id) || stringOf(item.id);
+    const id = stringOf(item.call_id);
     const name = stringOf(item.name) || open.name;
     const begin = { type: "begin", choice: 0, part: call.part, kind: "tool_call", id, name } as const;
     this.emit(isCustomCall(item) ? { ...begin, tool: "custom" } : begin);

@@ -4,6 +4,7 @@
  */
 import { fail } from "../../base/errors.ts";
 import { sharedConcat } from "../../base/shared-memory.ts";
+import { CALL_ID } from "../accepts/bounds.ts";
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
@@ -52,6 +53,8 @@ export interface ResponsesRequest extends ClientRequest {
   readonly historyBy: string | undefined;
   /** The input has reasoning items. */
   readonly hasReasoning: boolean;
+  /** Calls or results have ids that OpenAI would refuse, perhaps of another maker's model. */
+  readonly hasForeignIds: boolean;
   /** References of the input to items of earlier responses. Found as the body is read, which for a large one is in a thread. */
   readonly references: readonly Reference[];
   /** The input is a list of nothing. */
@@ -80,6 +83,7 @@ export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
     previousResponseId: previousIdOf(bytes, read.members),
     historyBy: undefined,
     hasReasoning: seen.reasoning > 0,
+    hasForeignIds: seen.foreignIds > 0,
     references: referencesIn(bytes, read.members, body.input),
     isInputEmpty: Array.isArray(body.input) && body.input.length === 0,
     wantsSummary: wantsSummary(body.reasoning),
@@ -191,11 +195,13 @@ interface Seen {
   /** Files and items that are stored at the provider. */
   others: number;
   reasoning: number;
+  /** Ids of calls that are not taken. */
+  foreignIds: number;
 }
 
 /** Does not check items and parts: the upstream or the translation does. */
 function lookThrough({ input, instructions }: ResponsesRequestBody, hasOpaque: boolean): Seen {
-  const seen: Seen = { images: 0, audio: 0, others: 0, reasoning: 0 };
+  const seen: Seen = { images: 0, audio: 0, others: 0, reasoning: 0, foreignIds: 0 };
   if (Array.isArray(input)) for (const item of input) countItem(item, seen, hasOpaque);
   if (Array.isArray(instructions)) for (const item of instructions) countItem(item, seen, hasOpaque);
   return seen;
@@ -203,8 +209,9 @@ function lookThrough({ input, instructions }: ResponsesRequestBody, hasOpaque: b
 
 function countItem(item: unknown, seen: Seen, hasOpaque: boolean): void {
   if (!isObject(item)) return;
-  const { type, content, output } = item;
+  const { type, content, output, call_id: id } = item;
   if (type === "reasoning") seen.reasoning++;
+  if (typeof id === "string" && !CALL_ID.taken.test(id)) seen.foreignIds++;
   // Some providers accept a part in place of an item.
   count(item, seen, false);
   // An image that a model made is one more image of the prompt.

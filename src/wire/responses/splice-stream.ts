@@ -4,10 +4,13 @@
  */
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity } from "../format.ts";
+import { append } from "../json/append.ts";
 import { applyEdits, latin1Json, memberOf, membersOf, setMember, skim, utf8Of } from "../json/json.ts";
+import { opaquePaths } from "../json/opaque.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
-import { isObject, type JsonObject, parsed } from "../neutral/reader.ts";
+import { countOf, isObject, type JsonObject, listOf, objectOf, parsed } from "../neutral/reader.ts";
+import { type CallPlaces, idEdits, lacksId } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { ResponsesStreamReader } from "./reader.ts";
@@ -20,6 +23,16 @@ interface Last {
   readonly response: string;
   readonly after: string;
 }
+
+/** A call in an event of its own, by the types that have a `call_id`. */
+const CALL_ITEM: CallPlaces = {
+  paths: opaquePaths([["item"]]),
+  types: ["function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call"],
+  name: "call_id",
+};
+
+/** Calls in a response. */
+export const CALLS: CallPlaces = { ...CALL_ITEM, paths: opaquePaths([["output", "*"]]) };
 
 export class ResponsesSpliceStream extends SplicedStream {
   protected readonly reader: ResponsesStreamReader;
@@ -81,8 +94,14 @@ export class ResponsesSpliceStream extends SplicedStream {
       return undefined;
     }
     this.begin();
-    this.#add(type, data, event);
+    this.#add(type, this.#withId(data, event), event);
     return asItCame(type);
+  }
+
+  /** The event that has a call as a whole, with an id where it has none. */
+  #withId(data: string, { item, output_index: index }: JsonObject): string {
+    if (!lacksId(item, CALL_ITEM)) return data;
+    return applyEdits(data, idEdits(data, CALL_ITEM, this.#identity.requestId, countOf(index)));
   }
 
   /** An event that contains the response. */
@@ -91,7 +110,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     const member = memberOf(members, "response");
     if (member === undefined) return;
     const text = data.slice(member.valueStart, member.valueEnd);
-    const response = this.#named(text);
+    const response = this.#named(text, event.response);
     if (!this.reader.complete) {
       this.#add(type, applyEdits(data, [setMember(data, members, "response", response)]), event);
       return;
@@ -102,8 +121,9 @@ export class ResponsesSpliceStream extends SplicedStream {
   }
 
   /** A response with our id and model, and the client's `previous_response_id`: the upstream did not get it, and sends null. */
-  #named(response: string): string {
+  #named(response: string, value: unknown): string {
     const { members } = skim(response);
+    const lacksIds = listOf(objectOf(value).output).some((item) => lacksId(item, CALL_ITEM));
     const edits = [
       setMember(response, members, "id", latin1Json(this.#identity.id)),
       setMember(response, members, "model", latin1Json(this.#identity.model)),
@@ -111,6 +131,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     if (this.#previousId !== undefined) {
       edits.push(setMember(response, members, "previous_response_id", latin1Json(this.#previousId)));
     }
+    if (lacksIds) append(edits, idEdits(response, CALLS, this.#identity.requestId));
     return applyEdits(response, edits);
   }
 

@@ -4,20 +4,23 @@
  * from the request, and so is reasoning that another maker sealed (T49).
  */
 import type { Endpoint } from "../../base/endpoint.ts";
+import { acceptedBy } from "../accepts/bounds.ts";
+import { idEdits, responsesIds } from "../accepts/spliced-ids.ts";
 import type { Billed } from "../extras/sift.ts";
-import type { Outgoing, Passage } from "../format.ts";
+import { NO_ORG_KEY, type OrgKey, type Outgoing, type Passage } from "../format.ts";
 import { append } from "../json/append.ts";
-import { latin1Json, memberOf, moved } from "../json/json.ts";
+import { latin1Json, type Member, memberOf, moved } from "../json/json.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
+import { lacksId } from "../relay/call-edits.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
-import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
+import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
 import { noResponse, readResponseError, readResponsesReply, responsesReport } from "./read-reply.ts";
 import type { ResponsesRequest } from "./request.ts";
-import { ResponsesSpliceStream } from "./splice-stream.ts";
+import { CALLS, ResponsesSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
 import { readResponsesUsage, writeResponsesUsage } from "./usage.ts";
 
@@ -29,11 +32,12 @@ const RESPONSE: AnswerReading = {
   report: responsesReport,
   reply: readResponsesReply,
   writeUsage: writeResponsesUsage,
+  calls: CALLS,
 };
 
 export const responsesSplice: Passage<ResponsesRequest> = {
   write: writeSpliced,
-  looksThrough: ({ hasReasoning }) => hasReasoning,
+  looksThrough: ({ hasReasoning, hasForeignIds }) => hasReasoning || hasForeignIds,
   whole(body, { previousResponseId: previous }, identity) {
     // The upstream did not get it, and sends null.
     const others = previous === undefined ? undefined : { previous_response_id: latin1Json(previous) };
@@ -42,21 +46,32 @@ export const responsesSplice: Passage<ResponsesRequest> = {
   stream: (request, identity) => new ResponsesSpliceStream(identity, request.previousResponseId),
 };
 
-function writeSpliced(request: ResponsesRequest, endpoint: Endpoint, billed: Billed = "platform"): Outgoing {
+function writeSpliced(
+  request: ResponsesRequest,
+  endpoint: Endpoint,
+  billed: Billed = "platform",
+  orgKey: OrgKey = NO_ORG_KEY,
+): Outgoing {
   const splice = spliceOf(request, endpoint, "responses", billed);
   splice.remove.push("previous_response_id");
   append(splice.edits, limitEdits(request, ["max_output_tokens"]));
-  if (request.hasReasoning) removeForeign(request, endpoint, splice);
+  const input = memberOf(request.members, "input");
+  if (input !== undefined) {
+    if (request.hasReasoning) removeForeign(request, input, endpoint, splice);
+    if (request.hasForeignIds) {
+      const accepted = acceptedBy("responses", endpoint);
+      append(splice.edits, idEdits(request.bytes, input, responsesIds, accepted, orgKey));
+    }
+  }
   return spliced(request, splice);
 }
 
 function removeForeign(
-  { bytes, members, historyBy }: ResponsesRequest,
+  { bytes, historyBy }: ResponsesRequest,
+  input: Member,
   { provider }: Endpoint,
   splice: RequestSplice,
 ): void {
-  const input = memberOf(members, "input");
-  if (input === undefined) return;
   const from = input.valueStart;
   // Only the provider that sealed or stored reasoning can read it, even among providers of one maker.
   const isMoved = historyBy !== undefined && historyBy !== provider.id;
@@ -65,11 +80,12 @@ function removeForeign(
   for (const index of indexes) splice.dropped.push(`/input/${index}`);
 }
 
-function ending(value: JsonObject): ReturnType<AnswerReading["ending"]> {
+function ending(value: JsonObject): Ending {
   if (!Array.isArray(value.output)) throw noResponse();
   const items = value.output.map(objectOf);
   const toolCalls = items.filter(isCall).length;
   const contents = items.flatMap(({ content }) => listOf(content).map(objectOf));
   const held = { calls: toolCalls > 0, refusal: contents.some(({ type }) => type === "refusal") };
-  return { stopReason: readStop(value, held).reason, toolCalls };
+  const lacksIds = items.some((item) => lacksId(item, CALLS));
+  return { stopReason: readStop(value, held).reason, toolCalls, lacksIds };
 }

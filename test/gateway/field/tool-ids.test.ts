@@ -3,6 +3,8 @@
  * call and result are told alike, ids that upstreams take stay, and an answer's ids come back to the upstream as its own.
  */
 import { expect } from "vitest";
+import type { Heard } from "../../support/conformance/ask.ts";
+import type { Said } from "../../support/field/answers.ts";
 import { type Exchange, type Kind, kinds } from "../../support/field/kinds.ts";
 
 /** Ids as dialects take them: src/wire/accepts/bounds.ts has the sources. */
@@ -31,8 +33,9 @@ const TOOL = {
 };
 const USER = { user: [{ text: "x" }] };
 
-/** Between equal ends bytes pass, but for ids to Anthropic: another model may have given them. */
-const isLeft = ({ client, dialect }: Exchange): boolean => client === dialect && dialect !== "messages";
+/** Between equal ends bytes pass, but for a conversation with an id that the upstream refuses: another model may have given it. */
+const isLeft = ({ client, dialect }: Exchange, ids: readonly string[]): boolean =>
+  client === dialect && ids.every((id) => (TAKEN[dialect] as RegExp).test(id));
 
 const given = (how: string, turns: readonly (readonly string[])[]): Kind => {
   const ids = turns.flat();
@@ -55,7 +58,7 @@ const given = (how: string, turns: readonly (readonly string[])[]): Kind => {
       expect(seen.results.map(({ id }) => id)).toEqual(told);
       expect(seen.calls.map(({ arguments: args }) => args)).toEqual(texts.map((a) => ({ a })));
       expect(seen.results.map(({ text }) => text)).toEqual(texts);
-      if (isLeft(exchange)) {
+      if (isLeft(exchange, ids)) {
         expect(told).toEqual(ids);
         return;
       }
@@ -90,4 +93,27 @@ const answered: Kind = {
   },
 };
 
-kinds("calls", [...Object.entries(IDS).map(([how, turns]) => given(how, turns)), answered]);
+const UNNAMED: Said = {
+  calls: [
+    { id: "", name: "f", arguments: '{"a":"1"}' },
+    { id: "", name: "f", arguments: '{"a":"2"}' },
+  ],
+};
+
+/** Gemini's compatible endpoint gives an empty id, older servers none. Clients match results by it. */
+const unnamed: Kind = {
+  name: "calls of an answer that have no ids",
+  ask: { turns: [USER], tools: [TOOL] },
+  answer: UNNAMED,
+  async check({ heard, ask, dialect }) {
+    const idsOf = ({ choices }: Heard) => (choices[0]?.calls ?? []).map(({ id }) => id);
+    const ids = idsOf(heard);
+    for (const id of ids) expect(id).toMatch(TAKEN[dialect] as RegExp);
+    const results = ids.map((id) => ({ id, text: `of ${id}` }));
+    const next = await ask({ turns: [USER, { echo: heard.echo }, { results }], tools: [TOOL] }, UNNAMED);
+    expect(next.seen.calls.map(({ id }) => id)).toEqual(ids);
+    expect(new Set([...ids, ...idsOf(next.heard)]).size).toBe(4);
+  },
+};
+
+kinds("calls", [...Object.entries(IDS).map(([how, turns]) => given(how, turns)), answered, unnamed]);

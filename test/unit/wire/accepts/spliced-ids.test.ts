@@ -93,8 +93,11 @@ describe("chat", () => {
     expect(sent).toBe(bare(JSON.stringify(call)));
   });
 
-  test("any other upstream gets what the client says", () => {
-    const body = turns(`"${"x".repeat(65)}"`);
+  test("any other upstream gets ids as the client says them, up to the length that it takes", () => {
+    const body = turns(`"${"x".repeat(40)}"`);
     expect(passed("chat", body)).toBe(body);
+    const [call = "", result] = idsIn(JSON.parse(passed("chat", turns(`"${"x".repeat(41)}"`))));
+    expect(call).toHaveLength(40);
+    expect(result).toBe(call);
   });
 });
