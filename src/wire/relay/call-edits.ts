@@ -55,9 +55,9 @@ export function callEdits(data: string, mended: MendedCalls, requestId: string):
 
 /** Where a whole answer of a dialect has its calls, or an event of one that has a call as a whole. */
 export interface CallPlaces {
-  /** Of the calls, and of other objects beside them. */
+  /** They may have other objects beside the calls. */
   readonly paths: OpaquePaths;
-  /** Of calls; undefined where all objects are calls. */
+  /** The types of calls; undefined where all objects are calls. */
   readonly types?: readonly string[];
   /** The member that results name. */
   readonly name: "id" | "call_id";
