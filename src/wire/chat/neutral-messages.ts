@@ -15,7 +15,7 @@ import type {
 } from "../neutral/neutral.ts";
 import type { JsonObject } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
-import { argumentsObject, argumentsText } from "../neutral/tool-arguments.ts";
+import { argumentsText } from "../neutral/tool-arguments.ts";
 import { readCitations } from "./citations.ts";
 import { audioPart, filePart, imagePart, videoPart } from "./neutral-media.ts";
 import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
@@ -201,9 +201,7 @@ class Conversation {
       const input = source.whole(stringAt(fn.input, `${at}/input`));
       return { type: "tool_call", id, name, arguments: input, kind: "custom" };
     }
-    const text = givenArguments(source, fn.arguments);
-    if (argumentsObject(text) === undefined) throw wrong(`${at}/arguments`, "the JSON text of an object");
-    return { type: "tool_call", id, name, arguments: text };
+    return { type: "tool_call", id, name, arguments: givenArguments(source, fn.arguments) };
   }
 
   #result(message: JsonObject, at: string): void {

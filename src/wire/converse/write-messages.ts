@@ -15,7 +15,7 @@ import type {
   ToolResultPart,
 } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
-import { argumentsOf } from "../neutral/tool-arguments.ts";
+import { argumentsObject } from "../neutral/tool-arguments.ts";
 import { putResultsFirst, turnsOf } from "../neutral/turns.ts";
 import type { CachePoint, ContentBlock, ConverseMessage, ResultContent, SystemBlock } from "./body.ts";
 import type { Family } from "./models.ts";
@@ -109,7 +109,7 @@ class BlockWriter {
       case "tool_call": {
         this.hasToolBlocks = true;
         const { id: toolUseId, name } = part;
-        this.#blocks.push({ toolUse: { toolUseId, name, input: argumentsOf(part, this.#at).placed } });
+        this.#blocks.push({ toolUse: { toolUseId, name, input: argumentsObject(part.arguments).placed } });
         return;
       }
       case "tool_result":

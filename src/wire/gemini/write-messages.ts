@@ -13,7 +13,7 @@ import type {
   ToolResultPart,
 } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
-import { argumentsOf, objectIn } from "../neutral/tool-arguments.ts";
+import { argumentsObject, objectIn } from "../neutral/tool-arguments.ts";
 import { turnsOf } from "../neutral/turns.ts";
 import type { GeminiContent, GeminiMedia, GeminiPart } from "./body.ts";
 import type { Generation } from "./models.ts";
@@ -107,7 +107,7 @@ class PartWriter {
         this.#parts.push(writeMedia(part.source));
         return;
       case "tool_call": {
-        const args = argumentsOf(part, this.#message.at).placed;
+        const args = argumentsObject(part.arguments).placed;
         const { id, name } = part;
         this.#parts.push({ functionCall: { id, name, args }, ...signatureOf(part.seal) });
         return;

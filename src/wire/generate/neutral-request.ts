@@ -1,6 +1,5 @@
 /** The native request in neutral terms, which has the same parts under other names. */
 import { fail } from "../../base/errors.ts";
-import { jsonIn } from "../../base/json.ts";
 import type { ClientRequest } from "../format.ts";
 import type {
   Citation,
@@ -18,7 +17,7 @@ import type {
 } from "../neutral/neutral.ts";
 import type { Writable } from "../neutral/options.ts";
 import type { Source } from "../neutral/source.ts";
-import { ANY_OBJECT, argumentsObject, argumentsText, NO_PARAMETERS } from "../neutral/tool-arguments.ts";
+import { ANY_OBJECT, argumentsText, NO_PARAMETERS } from "../neutral/tool-arguments.ts";
 import type { GenerateBody, NativePart } from "./schema.ts";
 
 /** @throws WeirError 400 naming the part that is wrong in itself. */
@@ -58,7 +57,7 @@ function partOf(part: NativePart, at: string, names: Map<string, string>, source
       return { type: part.type, source: mediaOf(part, at), at };
     case "tool_call":
       names.set(part.id, part.name);
-      return { ...part, arguments: argumentsOf(source.whole(part.arguments), at) };
+      return { ...part, arguments: argumentsText(source.whole(part.arguments)) };
     case "tool_result":
       return resultOf(part, at, names);
     case "reasoning": {
@@ -128,13 +127,6 @@ function mediaOf({ data, media_type: mediaType, url, file_id: id }: Media, at: s
     throw fail("invalid_value", `${at}/media_type is required beside data.`, { param: `${at}/media_type` });
   }
   return { kind: "data", mediaType, data: data as string };
-}
-
-function argumentsOf(text: string, at: string): string {
-  const given = argumentsText(text);
-  if (jsonIn(given) === undefined && argumentsObject(given) === undefined)
-    throw fail("invalid_value", `${at}/arguments is not JSON.`, { param: `${at}/arguments` });
-  return given;
 }
 
 const toolOf = (tool: NonNullable<GenerateBody["tools"]>[number], source: Source): NeutralTool => ({

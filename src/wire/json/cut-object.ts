@@ -15,6 +15,31 @@ export const emptyObjects = (space: string): RegExp =>
 
 export const EMPTY_OBJECTS = emptyObjects("\\s");
 
+/** The text with the control characters of its strings as escapes: models write line breaks in code as they are. */
+export function withEscapedControls(text: string): string {
+  let out = "";
+  let from = 0;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', from)) {
+    const end = stringEnd(text, at);
+    out += text.slice(from, at) + text.slice(at, end).replace(CONTROLS, escaped);
+    from = end;
+  }
+  return out + text.slice(from);
+}
+
+const CONTROLS = /[^ -\uffff]/g;
+
+const escaped = (control: string): string => JSON.stringify(control).slice(1, -1);
+
+/** The index behind the string that begins at a quote; the text's end where it is cut. */
+function stringEnd(text: string, quote: number): number {
+  try {
+    return closingQuote(text, quote + 1) + 1;
+  } catch {
+    return text.length;
+  }
+}
+
 /** A number or a word. */
 const SCALAR = /[-+.\w]*/y;
 const WHOLE_SCALAR = /^(?:true|false|null|-?\d[\d.eE+-]*)$/;

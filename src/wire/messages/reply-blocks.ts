@@ -72,8 +72,5 @@ function reasoningBlocks({ text, isRedacted, seal }: ReasoningPart) {
   return text === "" && seal === undefined ? [] : [thinkingBlock(text, seal)];
 }
 
-/**
- * An input is an object always. Arguments that are the beginning of none are in one under the name that Anthropic gives invalid
- * JSON ("Fine-grained tool streaming", "Handling invalid JSON in tool responses"), so that the tool's runner sees them.
- */
-export const inputOf = (json: string): unknown => argumentsObject(json)?.placed ?? { INVALID_JSON: json };
+/** An input is an object always. */
+export const inputOf = (json: string): unknown => argumentsObject(json).placed;

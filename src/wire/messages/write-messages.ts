@@ -15,7 +15,7 @@ import type {
 } from "../neutral/neutral.ts";
 import { notCarried, refuseStores } from "../neutral/not-carried.ts";
 import type { OptionTaker } from "../neutral/options.ts";
-import { argumentsOf } from "../neutral/tool-arguments.ts";
+import { argumentsObject } from "../neutral/tool-arguments.ts";
 import { putResultsFirst, turnsOf } from "../neutral/turns.ts";
 import { writeDocumentCitation } from "./citations.ts";
 import { sealText } from "./seals.ts";
@@ -64,7 +64,7 @@ export function blockOf(part: Part, at: string, drop: Drop) {
         type: "tool_use" as const,
         id: part.id,
         name: part.name,
-        input: argumentsOf(part, at).placed,
+        input: argumentsObject(part.arguments).placed,
         ...cacheControl(part.cache),
       };
     case "tool_result":

@@ -3,13 +3,13 @@
  * they are JSON; what is sent is their text.
  */
 import { fail } from "../../base/errors.ts";
-import { EMPTY_OBJECTS, objectAtStart } from "../json/cut-object.ts";
+import { EMPTY_OBJECTS, objectAtStart, withEscapedControls } from "../json/cut-object.ts";
 import { holdsTooMuch, valuesWithin } from "../json/json.ts";
 import { REQUEST_BOUNDS, UNBOUNDED } from "../json/json-bounds.ts";
 import { JsonText, withMember } from "../json/json-text.ts";
 import { wellFormedJson } from "../json/surrogates.ts";
 import { carriedIn } from "./carried.ts";
-import type { NeutralMessage, ToolCallPart } from "./neutral.ts";
+import type { NeutralMessage } from "./neutral.ts";
 import { isObject } from "./reader.ts";
 
 /** The schema of tools that say none. */
@@ -73,10 +73,19 @@ const OPEN_OBJECT = 123;
 
 /**
  * The object that a call's arguments are meant as: none given, JSON text within a JSON string (models encode twice), an object
- * with something behind it, and one that was cut off: see {@link objectAtStart}.
- * @returns undefined where the text is no beginning of an object, or holds more than a body may
+ * with something behind it, one that was cut off (see {@link objectAtStart}), and one whose strings have line breaks as they are. All
+ * else is in an object under the name that Anthropic gives invalid JSON ("Fine-grained tool streaming", "Handling invalid JSON in tool
+ * responses"): models write it, and clients send it back at each turn (openai/openai-agents-python#2061, MoonshotAI/kimi-cli#2165).
  */
-export function argumentsObject(text: string): JsonText | undefined {
+export function argumentsObject(text: string): JsonText {
+  const meant = objectMeant(text);
+  if (meant !== undefined) return meant;
+  const escaped = withEscapedControls(text);
+  const invalid = () => new JsonText(wellFormedJson(JSON.stringify({ INVALID_JSON: text })));
+  return (escaped === text ? undefined : objectMeant(escaped)) ?? invalid();
+}
+
+function objectMeant(text: string): JsonText | undefined {
   if (isNoArguments(text)) return NO_ARGUMENTS;
   const object = objectIn(text);
   if (object !== undefined) return object;
@@ -104,14 +113,6 @@ export function repliedArguments(value: unknown): string {
 
 /** How most arguments begin: with a name. */
 const OBJECT_BEGUN = '{"';
-
-/** @param at of the message. @throws WeirError 400: a dialect that takes an object cannot be told anything else. */
-export function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): JsonText {
-  const args = argumentsObject(json);
-  if (args !== undefined) return args;
-  const message = `The arguments of the call of "${name}" are no JSON object, or hold too much.`;
-  throw fail("invalid_value", message, { param: at });
-}
 
 /**
  * JSON text of what an upstream gave as an object, or as the text of one; `{}` of anything else.

@@ -71,9 +71,6 @@ describe("writing for an endpoint", () => {
 
   test("what cannot be told at all is refused", () => {
     expect(refusal(() => write({}, { messages: [says("Be", "system")] })).param).toBe("/messages/0");
-    const parts = [{ type: "tool_call" as const, id: "a", name: "f", arguments: "{x" }];
-    const messages = [says("a"), { role: "assistant" as const, parts, at: "/messages/1" }];
-    expect(refusal(() => write({}, { messages })).param).toBe("/messages/1");
   });
 
   test("reasoning of other makers stays here; media that no block can hold are refused", () => {

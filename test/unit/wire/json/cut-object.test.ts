@@ -86,13 +86,15 @@ describe("arguments of a call", () => {
     ['"{\\"a\\":1.0}"', '{"a":1.0}'],
     ['"null"', "{}"],
     ['""', "{}"],
-    ["[1]", undefined],
-    ["5", undefined],
-    ['"x"', undefined],
-    ["not json", undefined],
-    ['{"a":"\\x"}', undefined],
-  ])("%s as an object", (text, object) => {
-    expect(argumentsObject(text)?.text).toBe(object);
+    ['{"a":"1\n2", "b":"\t\\"\u0001",\n"c":1.0}', '{"a":"1\\n2", "b":"\\t\\"\\u0001",\n"c":1.0}'],
+    ['{"a":"1\n2","b":"cut\n', '{"a":"1\\n2"}'],
+  ])("%j as an object", (text, object) => {
+    expect(argumentsObject(text).text).toBe(object);
+  });
+
+  test.each(["[1]", "5", '"x"', "not json", '{"a":"\\x"}', "\n"])("%j is no object", (text) => {
+    const read = JSON.parse(argumentsObject(text).text);
+    expect(read).toEqual(text.trim() === "" ? {} : { INVALID_JSON: text });
   });
 
   test.each([
