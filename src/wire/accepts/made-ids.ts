@@ -1,30 +1,51 @@
 /**
- * Ids of calls that came without one. Each is made of the request's id, so that no other answer of the conversation has it, and of
- * the call's place.
+ * Ids of calls that came without one, or with the id of a call before it in the same answer: clients match results by the id, and
+ * Anthropic refuses a conversation in which two calls share one. Each is made of the request's id, so that no other answer of the
+ * conversation has it, and of the call's place.
  */
-import type { NeutralChoice, NeutralReply, StreamEvent } from "../neutral/neutral.ts";
+import type { NeutralReply, ReplyPart, StreamEvent } from "../neutral/neutral.ts";
 
-/** @param requestId the gateway's own */
-export function withMadeIds(reply: NeutralReply, requestId: string): NeutralReply {
-  if (!reply.choices.some(lacksId)) return reply;
-  const choices = reply.choices.map(
-    (choice, index): NeutralChoice => ({
+/** Later ones are taken as they are: no answer has so many. */
+const MAX_CALLS = 1024;
+
+/** The ids of one answer's calls, in order. */
+export class AnswerIds {
+  readonly #requestId: string;
+  /** By choice. Each is a conversation of its own. */
+  readonly #seen: (Set<string> | undefined)[] = [];
+
+  /** @param requestId the gateway's own */
+  constructor(requestId: string) {
+    this.#requestId = requestId;
+  }
+
+  /** The event, where it begins a call with an id that clients can use. */
+  of(event: StreamEvent): StreamEvent {
+    if (event.type !== "begin" || event.kind !== "tool_call") return event;
+    const id = this.#taken(event.id, event.choice, event.part);
+    return id === event.id ? event : { ...event, id };
+  }
+
+  /** The same of a whole answer. */
+  ofReply(reply: NeutralReply): NeutralReply {
+    const choices = reply.choices.map((choice, index) => ({
       ...choice,
-      parts: choice.parts.map((part, place) =>
-        part.type === "tool_call" && part.id === "" ? { ...part, id: madeId(requestId, index, place) } : part,
-      ),
-    }),
-  );
-  return { ...reply, choices };
-}
+      parts: choice.parts.map((part, place): ReplyPart => {
+        if (part.type !== "tool_call") return part;
+        const id = this.#taken(part.id, index, place);
+        return id === part.id ? part : { ...part, id };
+      }),
+    }));
+    return { ...reply, choices };
+  }
 
-const lacksId = ({ parts }: NeutralChoice): boolean =>
-  parts.some((part) => part.type === "tool_call" && part.id === "");
-
-/** The same of an event of a stream. */
-export function withMadeId(event: StreamEvent, requestId: string): StreamEvent {
-  if (event.type !== "begin" || event.kind !== "tool_call" || event.id !== "") return event;
-  return { ...event, id: madeId(requestId, event.choice, event.part) };
+  #taken(id: string, choice: number, place: number): string {
+    this.#seen[choice] ??= new Set();
+    const seen = this.#seen[choice];
+    if (id === "" || seen.has(id)) return madeId(this.#requestId, choice, place);
+    if (seen.size < MAX_CALLS) seen.add(id);
+    return id;
+  }
 }
 
 /** At most 40 characters in any real answer, which every dialect takes. @param place the call's among the parts of its choice */

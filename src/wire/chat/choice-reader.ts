@@ -21,7 +21,7 @@ import {
   thinkingText,
 } from "./reasoning.ts";
 import { readStop } from "./stop.ts";
-import { argumentsOf, begins, isCustomCall, saysNothing } from "./tool-call.ts";
+import { argumentsOf, begins, isCustomCall, repeats, saysNothing } from "./tool-call.ts";
 
 /** The bound of arguments that come before the names of their calls. Nearly all servers send the name first. */
 const MAX_EARLY_BYTES = 1024 * 1024;
@@ -54,6 +54,8 @@ interface Call {
   /** Its arguments while no piece has come after those that it began with. */
   first: Fragment;
   seal: Seal | undefined;
+  /** A piece of its arguments has come. */
+  hasArguments: boolean;
   /** It is called with a text, not with arguments. */
   isCustom: boolean;
 }
@@ -233,14 +235,15 @@ export class ChoiceReader {
     }
   }
 
-  /** The call that a delta belongs to; undefined if there are too many calls. */
+  /** The call that a delta belongs to; undefined if it says nothing new, or there are too many calls. */
   #callOf(delta: JsonObject): Call | undefined {
     const { id } = delta;
     const calls = this.#calls;
     const given = typeof delta.index === "number" ? delta.index : undefined;
     if (typeof id === "string" && id !== "") {
-      const known = calls.find((call) => call.id === id && (given === undefined || call.given === given));
-      if (known !== undefined) return known;
+      const known = calls.findLast((call) => call.id === id && (given === undefined || call.given === given));
+      if (known !== undefined && repeats(delta, known)) return undefined;
+      if (known !== undefined && !begins(delta, known)) return known;
     }
     const last = given === undefined ? calls.at(-1) : calls[this.#places.get(given) ?? -1];
     if (last !== undefined && !begins(delta, last)) return last;
@@ -262,6 +265,7 @@ export class ChoiceReader {
       early: "",
       first: "",
       seal: undefined,
+      hasArguments: false,
       isCustom: false,
     };
     calls.push(call);
@@ -274,14 +278,21 @@ export class ChoiceReader {
     if (call === undefined) return;
     const { index, part } = call;
     this.#call(call, delta);
-    const begins = part < 0 && call.part >= 0;
-    if (index === delta.index && !(begins && call.id === "")) return;
+    const needsId = part < 0 && call.part >= 0 && !this.#isNamed(call);
+    const hasObject = isObject(objectOf(delta.function).arguments);
+    if (index === delta.index && !needsId && !hasObject) return;
     this.mended ??= [];
     this.mended.push({
       place,
       ...(index !== delta.index && { index }),
-      ...(begins && call.id === "" && { part: call.part }),
+      ...(needsId && { part: call.part }),
+      ...(hasObject && { hasObject }),
     });
+  }
+
+  /** Whether a client can tell the call by its id from those before it. */
+  #isNamed({ id, part }: Call): boolean {
+    return id !== "" && !this.#calls.some((other) => other.id === id && other.part >= 0 && other.part < part);
   }
 
   #call(call: Call | undefined, delta: JsonObject): void {
@@ -295,9 +306,10 @@ export class ChoiceReader {
       if (typeof name === "string" && name !== "") call.name = name;
     }
     const text = fragmentOf(argumentsOf(given));
+    if (text !== "") call.hasArguments = true;
     if (call.part < 0) {
       call.early += text;
-      if (call.name !== "" && (call.id !== "" || id === "" || call.early !== "")) this.#beginCall(call);
+      if (call.name !== "") this.#beginCall(call);
       else this.#kept(text);
     } else if (text !== "") {
       call.first = "";

@@ -3,7 +3,7 @@
  * the last chunk. If events share the JSON around their choices, only the choices are parsed.
  */
 import type { Usage } from "../../base/usage.ts";
-import { withMadeId } from "../accepts/made-ids.ts";
+import { AnswerIds } from "../accepts/made-ids.ts";
 import type { AnswerIdentity } from "../format.ts";
 import {
   applyEdits,
@@ -30,7 +30,7 @@ import {
   type StreamReader,
 } from "../neutral/reader.ts";
 import { sseData, waiting } from "../neutral/sse.ts";
-import { callEdits, type MendedCalls } from "../relay/call-edits.ts";
+import { chunkEdits, type MendedCalls } from "../relay/call-edits.ts";
 import { SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { type Enclosed, type Envelope, enclosedIn, envelopeOf } from "./envelope.ts";
@@ -70,6 +70,7 @@ export class ChatSpliceStream extends SplicedStream {
   readonly #includeUsage: boolean;
   /** The client asked for one answer: its finish reason waits for the settlement. */
   readonly #isOnly: boolean;
+  readonly #ids: AnswerIds;
   readonly #idJson: string;
   readonly #modelJson: string;
   #events = 0;
@@ -99,6 +100,7 @@ export class ChatSpliceStream extends SplicedStream {
     this.#identity = identity;
     this.#includeUsage = includeUsage !== false;
     this.#isOnly = facts.choices === 1;
+    this.#ids = new AnswerIds(identity.requestId);
     this.#idJson = JSON.stringify(identity.id);
     this.#modelJson = JSON.stringify(identity.model);
     this.reader = form.reader(identity.maxEventBytes, this);
@@ -111,7 +113,7 @@ export class ChatSpliceStream extends SplicedStream {
 
   /** What is kept has the ids that the client got. */
   protected override take(event: StreamEvent): void {
-    super.take(withMadeId(event, this.#identity.requestId));
+    super.take(this.#ids.of(event));
   }
 
   override run(part: PartPlace, run: Run): void {
@@ -201,7 +203,7 @@ export class ChatSpliceStream extends SplicedStream {
   #passPatched(data: string, choices: readonly unknown[], edits: readonly Edit[]): Passed | undefined {
     const { mended } = this.reader;
     const all =
-      mended === undefined ? edits : [...edits, ...callEdits(data, mended, this.#identity.requestId)];
+      mended === undefined ? edits : [...edits, ...chunkEdits(data, mended, this.#identity.requestId)];
     return this.#passChoices(applyEdits(data, all), choices, all);
   }
 

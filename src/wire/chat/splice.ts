@@ -9,10 +9,9 @@ import type { Billed } from "../extras/sift.ts";
 import { NO_ORG_KEY, type OrgKey, type Outgoing, type Passage } from "../format.ts";
 import { append } from "../json/append.ts";
 import { type Member, memberOf } from "../json/json.ts";
-import { opaquePaths } from "../json/opaque.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
-import { type CallPlaces, lacksId } from "../relay/call-edits.ts";
+import { AnswerCalls, CHAT_CALLS } from "../relay/call-edits.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
@@ -22,11 +21,6 @@ import { ChatSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
 import { readChatUsage, writeChatUsage } from "./usage.ts";
 
-const CALLS: CallPlaces = {
-  paths: opaquePaths([["choices", "*", "message", "tool_calls", "*"]]),
-  name: "id",
-};
-
 const COMPLETION: AnswerReading = {
   error: (value, bytes) => (isErrorBody(value) ? readErrorBody(bytes) : undefined),
   ending,
@@ -34,7 +28,7 @@ const COMPLETION: AnswerReading = {
   report: chatReport,
   reply: readChatReply,
   writeUsage: writeChatUsage,
-  calls: CALLS,
+  calls: CHAT_CALLS,
 };
 
 /**
@@ -64,11 +58,11 @@ function ending(value: JsonObject): Ending {
   return {
     stopReason: first === undefined ? "" : readStop(stringOf(first.finish_reason), calls[0] !== 0).reason,
     toolCalls,
-    lacksIds: toolCalls > 0 && messages.some((message) => listOf(message.tool_calls).some(isUnnamed)),
+    hasOddCalls: toolCalls > 0 && AnswerCalls.someNeedEdits(messages.flatMap(listedCalls), CHAT_CALLS),
   };
 }
 
-const isUnnamed = (call: unknown): boolean => lacksId(call, CALLS);
+const listedCalls = ({ tool_calls: calls }: JsonObject): readonly unknown[] => listOf(calls);
 
 const callsIn = ({ tool_calls: calls, function_call: functionCall }: JsonObject): number =>
   listOf(calls).length + (isObject(functionCall) ? 1 : 0);

@@ -1,6 +1,6 @@
 /** Tool calls of an upstream, whole or streamed: arguments of any shape. */
 import { carriedIn } from "../neutral/carried.ts";
-import { textOf } from "../neutral/fragment.ts";
+import { fragmentOf, textOf } from "../neutral/fragment.ts";
 import type { Fragment } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { argumentsText, objectIn } from "../neutral/tool-arguments.ts";
@@ -17,15 +17,21 @@ export const isCustomCall = ({ type, custom, function: fn }: JsonObject): boolea
 
 /**
  * Whether a piece of a call begins another one than the last call at its index, or than the last of all where it has no index.
- * Servers give all calls one index, or none: a new id with a name is a new call, and so is a whole call after a whole one. A new id
- * alone is not: some servers make one for each piece.
+ * Servers give all calls one index, or none, and some all of them one id: a new id with a name is a new call, and so is a whole call
+ * after a whole one, and another name after arguments. A new id alone is not: some servers make one for each piece.
  */
 export function begins({ index, id, function: fn, custom }: JsonObject, last: BegunCall): boolean {
   const { name, arguments: given } = objectOf(fn ?? custom);
   const isOther = stringOf(id) !== "" && last.id !== "" && last.id !== id;
   if (stringOf(name) === "") return isOther && typeof index !== "number" && argumentsOf(given) === "";
-  if (isOther) return true;
+  if (isOther || (last.hasArguments && last.name !== "" && name !== last.name)) return true;
   return argumentsOf(given).trimStart().startsWith("{") && isWhole(last.first);
+}
+
+/** Whether a piece says the whole call once more, as some servers do at its end. */
+export function repeats({ function: fn, custom }: JsonObject, last: BegunCall): boolean {
+  const { name, arguments: given } = objectOf(fn ?? custom);
+  return name === last.name && isWhole(last.first) && fragmentOf(argumentsOf(given)) === last.first;
 }
 
 /** A piece of which no call can be begun. */
@@ -35,7 +41,9 @@ export const saysNothing = ({ id, function: fn, custom, extra_content: extra }: 
 /** The arguments of a call are in `first` as long as they are all that it has. */
 interface BegunCall {
   readonly id: string;
+  readonly name: string;
   readonly first: Fragment;
+  readonly hasArguments: boolean;
 }
 
 const isWhole = (first: Fragment): boolean =>

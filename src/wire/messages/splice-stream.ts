@@ -12,22 +12,25 @@ import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
 import { countOf, type JsonObject } from "../neutral/reader.ts";
 import { sseEvent } from "../neutral/sse.ts";
-import { type CallPlaces, idEdits, lacksId } from "../relay/call-edits.ts";
+import { AnswerCalls, type CallForm, eventIdEdit } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { MessagesStreamReader } from "./reader.ts";
 import { writeDeltaUsage, writeMessagesUsage } from "./usage.ts";
 
 /** A call in an event of its own. */
-export const CALL_BLOCK: CallPlaces = {
+export const CALL_BLOCK: CallForm = {
   paths: opaquePaths([["content_block"]]),
   types: ["tool_use"],
-  name: "id",
+  id: "id",
+  args: "input",
+  isText: false,
 };
 
 export class MessagesSpliceStream extends SplicedStream {
   protected readonly reader: MessagesStreamReader;
   readonly #identity: AnswerIdentity;
+  readonly #calls = new AnswerCalls(CALL_BLOCK);
   #hasStart = false;
   /** The last `message_delta` and all events after it. */
   #delta = "";
@@ -67,8 +70,9 @@ export class MessagesSpliceStream extends SplicedStream {
 
   /** The event in which a call begins, with an id where it has none. */
   #withId(data: string, { content_block: block, index }: JsonObject): string {
-    if (!lacksId(block, CALL_BLOCK)) return data;
-    return applyEdits(data, idEdits(data, CALL_BLOCK, this.#identity.requestId, countOf(index)));
+    const at = countOf(index);
+    if (block === undefined || !this.#calls.needsId(block, at)) return data;
+    return applyEdits(data, eventIdEdit(data, CALL_BLOCK, this.#identity.requestId, at));
   }
 
   /** Patches `message_start`, of which clients get only one (T51). */

@@ -12,7 +12,7 @@ import { type Edit, type Member, memberOf } from "../json/json.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
-import { type CallPlaces, lacksId } from "../relay/call-edits.ts";
+import { AnswerCalls, type CallForm } from "../relay/call-edits.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
@@ -58,7 +58,7 @@ function without(
   return { ...splice, edits: splice.edits.filter(stays), remove: [...splice.remove, ...names] };
 }
 
-const CALLS: CallPlaces = { ...CALL_BLOCK, paths: opaquePaths([["content", "*"]]) };
+const CALLS: CallForm = { ...CALL_BLOCK, paths: opaquePaths([["content", "*"]]) };
 
 const MESSAGE: AnswerReading = {
   error: (value, bytes) => (isErrorBody(value) ? readErrorBody(bytes) : undefined),
@@ -75,7 +75,7 @@ function ending({ content, stop_reason: reason }: JsonObject): Ending {
   return {
     stopReason: readStop(stringOf(reason), undefined).reason,
     toolCalls: content.filter((block) => objectOf(block).type === "tool_use").length,
-    lacksIds: content.some((block) => lacksId(block, CALLS)),
+    hasOddCalls: AnswerCalls.someNeedEdits(content, CALLS),
   };
 }
 

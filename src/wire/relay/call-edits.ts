@@ -1,21 +1,39 @@
 /**
  * What clients need of tool calls and some servers leave out, in answers whose bytes are passed on. Clients join the pieces of a call
  * by its index, and some servers give all calls one index, or none (Gemini's compatible endpoint, Ollama, older vLLM): two calls would
- * become one that has the arguments of both. Clients match a result with its call by the id, which the same servers leave empty.
+ * become one that has the arguments of both. Clients match a result with its call by the id, which the same servers leave empty, or
+ * give twice. They parse arguments as JSON text, or take them as an object, and some servers send the other.
  */
 import { madeId } from "../accepts/made-ids.ts";
-import { type Edit, membersOf, moved, setMember } from "../json/json.ts";
+import { type Edit, memberOf, membersOf, moved, setMember } from "../json/json.ts";
 import { type OpaquePaths, opaquePaths, opaqueSpans } from "../json/opaque.ts";
 import type { Span } from "../json/spans.ts";
-import { isObject, stringOf } from "../neutral/reader.ts";
+import { isObject, type JsonObject, stringOf } from "../neutral/reader.ts";
+import { argumentsObject, isNoArguments } from "../neutral/tool-arguments.ts";
+
+/** A dialect's calls: where a whole answer has them, or an event that has one as a whole. */
+export interface CallForm {
+  /** The calls, perhaps with other objects beside them. */
+  readonly paths: OpaquePaths;
+  /** The types of calls; undefined where all objects are calls. */
+  readonly types?: readonly string[];
+  /** The member that results name. */
+  readonly id: "id" | "call_id";
+  /** The member whose object has the arguments; undefined where they are the call's own. */
+  readonly within?: "function";
+  readonly args: "arguments" | "input";
+  readonly isText: boolean;
+}
 
 /** A call of a chunk of chat that lacks something, by its place among the objects of its choice's list of calls. */
 export interface MendedCall {
   readonly place: number;
   /** Set where it is another than the upstream's. */
   readonly index?: number;
-  /** The call's number among the parts of its choice: set where the call begins without an id. */
+  /** The call's number among the parts of its choice: set where the call begins without an id of its own. */
   readonly part?: number;
+  /** Its arguments are an object. */
+  readonly hasObject?: boolean;
 }
 
 /** Those of a chunk, by the place of their choice among the objects of the list of choices. */
@@ -30,55 +48,117 @@ const EACH_CALL = opaquePaths([
   ["message", "tool_calls", "*"],
 ]);
 
+/** Calls of whole chat completions. */
+export const CHAT_CALLS: CallForm = {
+  paths: opaquePaths([["choices", "*", "message", "tool_calls", "*"]]),
+  id: "id",
+  within: "function",
+  args: "arguments",
+  isText: true,
+};
+
 /**
- * The edits that give calls their indexes and ids.
+ * The edits that calls of a chunk need.
  * @param data a chunk, latin1
  * @param requestId the gateway's own
  */
-export function callEdits(data: string, mended: MendedCalls, requestId: string): Edit[] {
+export function chunkEdits(data: string, mended: MendedCalls, requestId: string): Edit[] {
   const edits: Edit[] = [];
   const bytes = Buffer.from(data, "latin1");
   const choices = opaqueSpans(bytes, 0, EACH_CHOICE);
   for (const [at, { choice, calls }] of mended) {
     const object = choices[at];
     const spans = object === undefined ? [] : opaqueSpans(bytes, object.start, EACH_CALL);
-    for (const { place, index, part } of calls) {
+    for (const { place, index, part, hasObject } of calls) {
       const span = spans[place];
       if (span === undefined) continue;
       if (index !== undefined) edits.push(...memberEdit(data, span, "index", String(index)));
       if (part !== undefined)
         edits.push(...memberEdit(data, span, "id", `"${madeId(requestId, choice, part)}"`));
+      if (hasObject === true) edits.push(...argumentEdits(data, span, CHAT_CALLS));
     }
   }
   return edits;
 }
 
-/** Where a whole answer of a dialect has its calls, or an event of one that has a call as a whole. */
-export interface CallPlaces {
-  /** They may have other objects beside the calls. */
-  readonly paths: OpaquePaths;
-  /** The types of calls; undefined where all objects are calls. */
-  readonly types?: readonly string[];
-  /** The member that results name. */
-  readonly name: "id" | "call_id";
+/** Later ones are taken as they are: no answer has so many. */
+const MAX_CALLS = 1024;
+
+/** An answer's calls, to find those that clients cannot use. */
+export class AnswerCalls {
+  readonly #form: CallForm;
+  /** By id, the number of the first call that has it. */
+  readonly #first = new Map<unknown, number>();
+
+  constructor(form: CallForm) {
+    this.#form = form;
+  }
+
+  /** Whether any of an answer's objects is such a call. */
+  static someNeedEdits(values: readonly unknown[], form: CallForm): boolean {
+    const calls = new AnswerCalls(form);
+    return values.some(
+      (value, at) => isCall(value, form) && (calls.needsId(value, at) || isOdd(value, form)),
+    );
+  }
+
+  /** Whether a call has no id, or that of an earlier one; false of other objects. @param at its number among the answer's objects */
+  needsId(value: unknown, at: number): boolean {
+    if (!isCall(value, this.#form)) return false;
+    const id = value[this.#form.id];
+    if (!id) return true;
+    const first = this.#first.get(id);
+    if (first === undefined && this.#first.size < MAX_CALLS) this.#first.set(id, at);
+    return first !== undefined && first !== at;
+  }
 }
 
-/** Whether an object at one of the places is a call without an id. */
-export const lacksId = (value: unknown, { types, name }: CallPlaces): boolean =>
-  isObject(value) && (types === undefined || types.includes(stringOf(value.type))) && !value[name];
+const isCall = (value: unknown, { types }: CallForm): value is JsonObject =>
+  isObject(value) && (types === undefined || types.includes(stringOf(value.type)));
 
-/**
- * The edits that give ids to calls that have none.
- * @param text JSON of an answer, latin1
- * @param first the number of the first object at the places
- */
-export function idEdits(text: string, places: CallPlaces, requestId: string, first = 0): Edit[] {
-  return opaqueSpans(Buffer.from(text, "latin1"), 0, places.paths).flatMap((span, at) => {
-    const call: unknown = JSON.parse(text.slice(span.start, span.end));
-    if (!lacksId(call, places)) return [];
-    return memberEdit(text, span, places.name, `"${madeId(requestId, 0, first + at)}"`);
+/** Whether the arguments have another form than clients read, or are none. */
+function isOdd(call: JsonObject, { within, args, isText }: CallForm): boolean {
+  const holder = within === undefined ? call : call[within];
+  if (!isObject(holder) || !(args in holder || within !== undefined)) return false;
+  const given = holder[args];
+  return isText ? typeof given !== "string" || isNoArguments(given) : !isObject(given);
+}
+
+/** The edits that the calls of a whole answer need. @param text latin1 */
+export function answerEdits(text: string, form: CallForm, requestId: string): Edit[] {
+  const calls = new AnswerCalls(form);
+  return opaqueSpans(Buffer.from(text, "latin1"), 0, form.paths).flatMap((span, at) => {
+    const value: unknown = JSON.parse(text.slice(span.start, span.end));
+    if (!isCall(value, form)) return [];
+    const named = calls.needsId(value, at) ? idEdit(text, span, form, madeId(requestId, 0, at)) : [];
+    return isOdd(value, form) ? [...named, ...argumentEdits(text, span, form)] : named;
   });
 }
+
+/** The edit that gives an id to the one call of an event. @param at its number among the answer's objects */
+export function eventIdEdit(text: string, form: CallForm, requestId: string, at: number): Edit[] {
+  const [span] = opaqueSpans(Buffer.from(text, "latin1"), 0, form.paths);
+  return span === undefined ? [] : idEdit(text, span, form, madeId(requestId, 0, at));
+}
+
+const idEdit = (text: string, span: Span, { id }: CallForm, made: string): Edit[] =>
+  memberEdit(text, span, id, `"${made}"`);
+
+function argumentEdits(text: string, span: Span, { within, args, isText }: CallForm): Edit[] {
+  const call = text.slice(span.start, span.end);
+  const holder = within === undefined ? undefined : memberOf(membersOf(call) ?? [], within);
+  const start = span.start + (holder?.valueStart ?? 0);
+  const end = holder === undefined ? span.end : span.start + holder.valueEnd;
+  const given = memberOf(membersOf(text.slice(start, end)) ?? [], args);
+  const json = given === undefined ? "null" : text.slice(start + given.valueStart, start + given.valueEnd);
+  return memberEdit(text, { start, end }, args, isText ? asText(json) : asObject(json));
+}
+
+/** Both keep what is written, one character a byte. */
+const asText = (json: string): string =>
+  JSON.stringify(json.startsWith("{") || json.startsWith("[") ? json : "{}");
+const asObject = (json: string): string =>
+  json.startsWith('"') ? argumentsObject(JSON.parse(json)).text : "{}";
 
 function memberEdit(text: string, { start, end }: Span, name: string, value: string): Edit[] {
   const call = text.slice(start, end);

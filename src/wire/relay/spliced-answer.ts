@@ -1,6 +1,6 @@
 /**
  * A whole answer of an upstream that speaks the client's own dialect: `id` and `model` are replaced, `svc` is added, and so
- * is `usage` where the upstream reported none, and ids of calls that have none. Every other byte is passed on unchanged.
+ * is `usage` where the upstream reported none; calls get what clients need of them. Every other byte is passed on unchanged.
  */
 import { fail } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
@@ -13,12 +13,12 @@ import type { NeutralReply } from "../neutral/neutral.ts";
 import { type JsonObject, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { svcJson } from "../svc.ts";
-import { type CallPlaces, idEdits } from "./call-edits.ts";
+import { answerEdits, type CallForm } from "./call-edits.ts";
 import { textBytesOf } from "./capture.ts";
 
 export interface Ending extends Pick<ReplyFacts, "stopReason" | "toolCalls"> {
-  /** A call has no id. */
-  readonly lacksIds?: boolean;
+  /** A call has no id of its own, or arguments in another form than clients read. */
+  readonly hasOddCalls?: boolean;
 }
 
 /** What a dialect says in a whole answer. Every `value` is latin1, and its long strings are empty. */
@@ -27,8 +27,8 @@ export interface AnswerReading {
   error(value: JsonObject, bytes: Buffer): UpstreamError | undefined;
   /** How the answer ended. @throws WeirError `upstream_invalid_response` where it is none of the dialect */
   ending(value: JsonObject): Ending;
-  /** Where it has calls; undefined where the dialect has none. */
-  readonly calls?: CallPlaces;
+  /** Undefined where the dialect has no calls. */
+  readonly calls?: CallForm;
   /** @param value the member `usage` */
   usage(value: unknown): Usage | undefined;
   report(value: JsonObject): Report | undefined;
@@ -65,8 +65,8 @@ export function splicedAnswer(
       ];
       for (const key in all) edits.push(setMember(text, members, key, all[key] as string));
       edits.push(setMember(text, members, "svc", svcJson(svc)));
-      if (ending?.lacksIds && reading.calls !== undefined) {
-        append(edits, idEdits(text, reading.calls, identity.requestId));
+      if (ending?.hasOddCalls && reading.calls !== undefined) {
+        append(edits, answerEdits(text, reading.calls, identity.requestId));
       }
       return Buffer.from(applyEdits(text, edits), "latin1");
     },

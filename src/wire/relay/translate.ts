@@ -5,7 +5,7 @@
 import type { Endpoint } from "../../base/endpoint.ts";
 import { fail, WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
-import { withMadeId, withMadeIds } from "../accepts/made-ids.ts";
+import { AnswerIds } from "../accepts/made-ids.ts";
 import { accepted, type Fitted } from "../accepts/request.ts";
 import { sentOf } from "../extras/sent.ts";
 import { withoutUnpriced } from "../extras/translated.ts";
@@ -70,7 +70,7 @@ export const translated = <R extends ClientRequest>(
     const { reply, lost } =
       own === undefined && read.choices.every(isPlain)
         ? { reply: read, lost: undefined }
-        : withoutLostMedia(raisedReply(withMadeIds(read, identity.requestId), own), format);
+        : withoutLostMedia(raisedReply(new AnswerIds(identity.requestId).ofReply(read), own), format);
     return {
       facts: lost === undefined ? factsOf(reply) : { ...factsOf(reply), lost },
       error: reply.error,
@@ -90,10 +90,17 @@ export const translated = <R extends ClientRequest>(
 });
 
 /** Most answers are told as they were read: no part of them needs an id, another kind of call, or a place for media. */
-const isPlain = ({ parts }: NeutralChoice): boolean =>
-  parts.every((part) =>
-    part.type === "tool_call" ? part.id !== "" && part.kind !== "custom" : part.type !== "media",
-  );
+function isPlain({ parts }: NeutralChoice): boolean {
+  let before: string[] | undefined;
+  for (const part of parts) {
+    if (part.type === "media") return false;
+    if (part.type !== "tool_call") continue;
+    if (part.id === "" || part.kind === "custom" || before?.includes(part.id)) return false;
+    before ??= [];
+    before.push(part.id);
+  }
+  return true;
+}
 
 /** A name in a client's body may be as long as the body, and pointers go into answers and records. */
 const MAX_POINTER = 300;
@@ -168,7 +175,7 @@ function factsOf(reply: NeutralReply): ReplyFacts {
 class TranslatedStream extends CapturedStream {
   protected readonly reader: StreamReader;
   readonly #writer: StreamWriter;
-  readonly #requestId: string;
+  readonly #ids: AnswerIds;
   /** Undefined until an event needs it. */
   #mended: MendedEvents | undefined;
   /** Undefined while every event is told as it was read. */
@@ -188,7 +195,7 @@ class TranslatedStream extends CapturedStream {
     super(maxCaptureBytes);
     this.reader = reader;
     this.#writer = writer;
-    this.#requestId = requestId;
+    this.#ids = new AnswerIds(requestId);
     this.#raised = own && new RaisedStream(own);
     this.#format = format;
   }
@@ -223,7 +230,7 @@ class TranslatedStream extends CapturedStream {
       this.#delta(read);
       return;
     }
-    const event = withMadeId(read, this.#requestId);
+    const event = this.#ids.of(read);
     if (isOfCustom(event)) this.#raised ??= new RaisedStream();
     if (this.#raised === undefined) this.#told(event);
     else this.#raised.take(event, (raised) => this.#told(raised));

@@ -10,7 +10,7 @@ import { opaquePaths } from "../json/opaque.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
 import { countOf, isObject, type JsonObject, listOf, objectOf, parsed } from "../neutral/reader.ts";
-import { type CallPlaces, idEdits, lacksId } from "../relay/call-edits.ts";
+import { AnswerCalls, answerEdits, type CallForm, eventIdEdit } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { ResponsesStreamReader } from "./reader.ts";
@@ -25,19 +25,22 @@ interface Last {
 }
 
 /** A call in an event of its own, by the types that have a `call_id`. */
-const CALL_ITEM: CallPlaces = {
+const CALL_ITEM: CallForm = {
   paths: opaquePaths([["item"]]),
   types: ["function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call"],
-  name: "call_id",
+  id: "call_id",
+  args: "arguments",
+  isText: true,
 };
 
 /** Calls in a response. */
-export const CALLS: CallPlaces = { ...CALL_ITEM, paths: opaquePaths([["output", "*"]]) };
+export const CALLS: CallForm = { ...CALL_ITEM, paths: opaquePaths([["output", "*"]]) };
 
 export class ResponsesSpliceStream extends SplicedStream {
   protected readonly reader: ResponsesStreamReader;
   readonly #identity: AnswerIdentity;
   readonly #previousId: string | undefined;
+  readonly #calls = new AnswerCalls(CALL_ITEM);
   #last: Last | undefined;
   #delivered: string | undefined;
   /** The number of the last event passed on; -1 before the first, and if the upstream sends no numbers. */
@@ -100,8 +103,9 @@ export class ResponsesSpliceStream extends SplicedStream {
 
   /** The event that has a call as a whole, with an id where it has none. */
   #withId(data: string, { item, output_index: index }: JsonObject): string {
-    if (!lacksId(item, CALL_ITEM)) return data;
-    return applyEdits(data, idEdits(data, CALL_ITEM, this.#identity.requestId, countOf(index)));
+    const at = countOf(index);
+    if (item === undefined || !this.#calls.needsId(item, at)) return data;
+    return applyEdits(data, eventIdEdit(data, CALL_ITEM, this.#identity.requestId, at));
   }
 
   /** An event that contains the response. */
@@ -123,7 +127,7 @@ export class ResponsesSpliceStream extends SplicedStream {
   /** A response with our id and model, and the client's `previous_response_id`: the upstream did not get it, and sends null. */
   #named(response: string, value: unknown): string {
     const { members } = skim(response);
-    const lacksIds = listOf(objectOf(value).output).some((item) => lacksId(item, CALL_ITEM));
+    const hasOddCalls = AnswerCalls.someNeedEdits(listOf(objectOf(value).output), CALLS);
     const edits = [
       setMember(response, members, "id", latin1Json(this.#identity.id)),
       setMember(response, members, "model", latin1Json(this.#identity.model)),
@@ -131,7 +135,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     if (this.#previousId !== undefined) {
       edits.push(setMember(response, members, "previous_response_id", latin1Json(this.#previousId)));
     }
-    if (lacksIds) append(edits, idEdits(response, CALLS, this.#identity.requestId));
+    if (hasOddCalls) append(edits, answerEdits(response, CALLS, this.#identity.requestId));
     return applyEdits(response, edits);
   }
 

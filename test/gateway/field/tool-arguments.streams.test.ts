@@ -211,6 +211,43 @@ const CASES: readonly Case[] = [
     said: chat([begun(undefined, "call_a", '{"n":1}')], [begun(undefined, "call_b", '{"n":2}')]),
     calls: SPLIT,
   },
+  {
+    // acon96/hass_local_openai_llm#92.
+    name: "two calls under one index and one id",
+    target: "chat",
+    said: chat([begun(0, "call_a", '{"n":1}')], [begun(0, "call_a", '{"n":2}')]),
+    calls: [call("call_a", { n: 1 }), call(undefined, { n: 2 })],
+  },
+  {
+    name: "two calls of one id without an index",
+    target: "chat",
+    said: chat([begun(undefined, "call_a", '{"n":1}')], [begun(undefined, "call_a", '{"n":2}')]),
+    calls: [call("call_a", { n: 1 }), call(undefined, { n: 2 })],
+  },
+  {
+    name: "two calls under one index, in pieces without ids",
+    target: "chat",
+    said: chat(
+      [begun(0, "", '{"n"')],
+      [more(0, ":1}")],
+      [{ index: 0, type: "function", function: { name: "g", arguments: "" } }],
+      [more(0, '{"n":2}')],
+    ),
+    calls: [call(undefined, { n: 1 }), { ...call(undefined, { n: 2 }), name: "g" }],
+  },
+  {
+    name: "an object",
+    target: "chat",
+    said: chat([{ ...begun(0, "call_a"), function: { name: "f", arguments: { n: 1, s: '\u00e9\n"' } } }]),
+    calls: [call("call_a", { n: 1, s: '\u00e9\n"' })],
+  },
+  {
+    name: "a call that is sent again at its end",
+    target: "chat",
+    said: chat([begun(0, "call_a", '{"n":1}')], [begun(0, "call_a", '{"n":1}')]),
+    isOdd: true,
+    calls: [call("call_a", { n: 1 })],
+  },
   { name: "an empty text", target: "chat", said: chat([begun(0, "call_a", "")]), isOdd: true, calls: [A] },
   { name: "null", target: "chat", said: chat([begun(0, "call_a", null)]), isOdd: true, calls: [A] },
   {

@@ -93,27 +93,36 @@ const answered: Kind = {
   },
 };
 
-const UNNAMED: Said = {
+const twoOf = (id: string): Said => ({
   calls: [
-    { id: "", name: "f", arguments: '{"a":"1"}' },
-    { id: "", name: "f", arguments: '{"a":"2"}' },
+    { id, name: "f", arguments: '{"a":"1"}' },
+    { id, name: "f", arguments: '{"a":"2"}' },
   ],
-};
+});
 
-/** Gemini's compatible endpoint gives an empty id, older servers none. Clients match results by it. */
-const unnamed: Kind = {
-  name: "calls of an answer that have no ids",
+/** Clients match results by the id, and Anthropic takes no two calls with one. */
+const mended = (how: string, id: string): Kind => ({
+  name: `calls of an answer that have ${how}`,
   ask: { turns: [USER], tools: [TOOL] },
-  answer: UNNAMED,
+  answer: twoOf(id),
   async check({ heard, ask, dialect }) {
-    const idsOf = ({ choices }: Heard) => (choices[0]?.calls ?? []).map(({ id }) => id);
+    const idsOf = ({ choices }: Heard) => (choices[0]?.calls ?? []).map((call) => call.id);
     const ids = idsOf(heard);
-    for (const id of ids) expect(id).toMatch(TAKEN[dialect] as RegExp);
-    const results = ids.map((id) => ({ id, text: `of ${id}` }));
-    const next = await ask({ turns: [USER, { echo: heard.echo }, { results }], tools: [TOOL] }, UNNAMED);
-    expect(next.seen.calls.map(({ id }) => id)).toEqual(ids);
+    for (const each of ids) expect(each).toMatch(TAKEN[dialect] as RegExp);
+    expect(heard.choices[0]?.calls).toMatchObject([{ arguments: { a: "1" } }, { arguments: { a: "2" } }]);
+    if (id !== "") expect(ids[0]).toBe(id);
+    const results = ids.map((each) => ({ id: each, text: `of ${each}` }));
+    const next = await ask({ turns: [USER, { echo: heard.echo }, { results }], tools: [TOOL] }, twoOf(""));
+    expect(next.seen.calls.map((call) => call.id)).toEqual(ids);
     expect(new Set([...ids, ...idsOf(next.heard)]).size).toBe(4);
   },
-};
+});
 
-kinds("calls", [...Object.entries(IDS).map(([how, turns]) => given(how, turns)), answered, unnamed]);
+kinds("calls", [
+  ...Object.entries(IDS).map(([how, turns]) => given(how, turns)),
+  answered,
+  // Gemini's compatible endpoint gives an empty id, older servers none (anomalyco/opencode#25925).
+  mended("no ids", ""),
+  // HKUDS/nanobot#3943.
+  mended("one id", "call_1"),
+]);
