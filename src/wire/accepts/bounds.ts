@@ -35,6 +35,8 @@ export interface Accepted {
   readonly callId?: NameBound;
   /** Calls of one conversation may share an id: the upstream makes such ids itself. */
   readonly sharesCallIds?: boolean;
+  /** No two calls of a conversation may share one, also in the words of a client of the same format. */
+  readonly refusesSharedIds?: boolean;
   /** Ids that models of other makers give are refused, also in the words of a client of the same format. */
   readonly refusesOthersIds?: boolean;
   readonly user?: UserBound;
@@ -95,6 +97,7 @@ const BY_DIALECT: Partial<Readonly<Record<Dialect, Accepted>>> = {
     // "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'" (musistudio/claude-code-router#1808). The
     // length is that of Claude at Bedrock. "messages.43.content.2: tool_use ids must be unique" (anthropics/claude-code#28515).
     callId: CALL_ID,
+    refusesSharedIds: true,
     // Anthropic API reference, Metadata.user_id: maxLength 256. An address or a number of a telephone is refused
     // (BerriAI/litellm#10106).
     user: { most: 256, refused: /^\s*(?:[^\s@]+@[^\s@]+\.[^\s@]+|\+?\d[\d\s().-]{5,18}\d)\s*$/ },

@@ -22,21 +22,22 @@ interface Place extends IdPlace {
 }
 
 /**
- * Edits of the body that replace ids which the upstream would refuse; none where it takes all. Ids that are taken are left as
- * they are, also where two calls share one.
+ * Edits of the body that replace ids which the upstream would refuse; none where it takes all. Most upstreams take ids that two calls
+ * share.
  * @param messages the member of this name in `bytes`
  */
 export function idEdits(
   bytes: Buffer,
   messages: Member,
   placesIn: PlacesIn,
-  { callId, sharesCallIds }: Accepted,
+  { callId, sharesCallIds, refusesSharedIds }: Accepted,
   orgKey: OrgKey,
 ): Edit[] {
   if (callId === undefined || bytes[messages.valueStart] !== OPEN_ARRAY) return [];
   const text = bytes.toString("latin1", messages.valueStart, messages.valueEnd);
   const places = spansOf(text).flatMap(({ start, end }) => placesOf(text.slice(start, end), start, placesIn));
-  if (places.every(({ id }) => callId.taken.test(id))) return [];
+  const isShared = refusesSharedIds === true && sharesCallIds !== true && sharesId(places);
+  if (!isShared && places.every(({ id }) => callId.taken.test(id))) return [];
   const ids = new CallIds(callId, orgKey, () => places.map(({ id }) => id));
   return places.flatMap(({ start, end, id, isCall, isModel }) => {
     ids.by(isModel);
@@ -44,6 +45,11 @@ export function idEdits(
     if (told === id) return [];
     return [{ start: messages.valueStart + start, end: messages.valueStart + end, text: `"${told}"` }];
   });
+}
+
+function sharesId(places: readonly Place[]): boolean {
+  const calls = places.filter(({ isCall }) => isCall);
+  return new Set(calls.map(({ id }) => id)).size < calls.length;
 }
 
 function placesOf(message: string, from: number, placesIn: PlacesIn): Place[] {

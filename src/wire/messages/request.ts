@@ -37,7 +37,7 @@ const NO_PROMPT: readonly string[] = [
 export interface MessagesRequest extends ClientRequest {
   /** The messages have thinking blocks, perhaps of another maker. */
   readonly hasThinking: boolean;
-  /** Calls or results have ids that Anthropic would refuse, perhaps of another maker's model. */
+  /** Calls or results have ids that Anthropic would refuse, perhaps of another maker's model, or calls share one. */
   readonly hasForeignIds: boolean;
 }
 
@@ -67,7 +67,13 @@ function read({
   ...read
 }: ReadBody<MessagesCountBody>): MessagesRequest {
   refuseThread(body);
-  const media: Media = { images: 0, hasUncounted: false, hasThinking: false, hasForeignIds: false };
+  const media: Media = {
+    images: 0,
+    hasUncounted: false,
+    hasThinking: false,
+    hasForeignIds: false,
+    calls: new Set(),
+  };
   countMedia(body.system, media, read.hasOpaque);
   for (const { content } of body.messages) countMedia(content, media, read.hasOpaque);
   return {
@@ -116,6 +122,8 @@ interface Media {
   hasUncounted: boolean;
   hasThinking: boolean;
   hasForeignIds: boolean;
+  /** Ids of calls. */
+  readonly calls: Set<unknown>;
 }
 
 /** @param hasOpaque some text was taken for media: outside of images its tokens are unknown */
@@ -131,7 +139,8 @@ function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
         if (isOther(objectOf(block.source))) media.hasUncounted = true;
         break;
       case "tool_use":
-        if (!isTakenId(block.id)) media.hasForeignIds = true;
+        if (!isTakenId(block.id) || media.calls.has(block.id)) media.hasForeignIds = true;
+        media.calls.add(block.id);
         countOther(block, media, hasOpaque);
         break;
       case "tool_result":

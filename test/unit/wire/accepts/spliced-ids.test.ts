@@ -52,6 +52,18 @@ describe("messages", () => {
     expect(spliced).toEqual(idsIn(sent));
   });
 
+  test("ids that it takes are told apart where two calls share one", () => {
+    const ids = ["toolu_1", "toolu_1"];
+    const body = JSON.stringify({ model: "m", ...bodyOf("messages", { name: "f", ids }) });
+    const [call, result, second, ofSecond] = idsIn(JSON.parse(passed("messages", body)));
+    expect([call, result]).toEqual(["toolu_1", "toolu_1"]);
+    expect(second).not.toBe("toolu_1");
+    expect(second).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+    expect(ofSecond).toBe(second);
+    const kimi = upstreamOf("messages", "p", "kimi-k2");
+    expect(idsIn(JSON.parse(passed("messages", body, kimi)))).toEqual([...ids, ...ids]);
+  });
+
   test("Kimi behind Anthropic's format gets its own ids back", () => {
     const kimi = upstreamOf("messages", "p", "kimi-k2");
     expect(JSON.parse(passed("messages", turns('"functions.f:0"'), kimi)).messages).toEqual(
