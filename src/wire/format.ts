@@ -304,6 +304,8 @@ export interface GenerationDialect {
   readonly takesAssistantMedia?: true;
   /** Kinds of media that it takes as data and not by an address of the web. Absent: none, so an address is passed on. */
   readonly takesOnlyData?: readonly MediaKind[];
+  /** Documents of text are data too, but for those that are to be cited. Absent: it has a place for their text. */
+  readonly takesTextFiles?: true;
   /** @throws WeirError 400 */
   writeRequest(request: NeutralRequest, endpoint: Endpoint): Written;
   /** Where its answers have JSON that is only carried: `carriedIn` of neutral/carried.ts has its text. */

@@ -7,7 +7,10 @@ import type { Source } from "../neutral/source.ts";
 
 type Drop = (at: string) => void;
 
-/** Stands for a user's turn of white space: without it the model's last words would be taken for the beginning of its answer. */
+/**
+ * Stands where an upstream requires a text and none was said, as for a user's turn of white space: without it the model's last words
+ * would be taken for the beginning of its answer.
+ */
 export const NOTHING_SAID = "(empty)";
 
 /** Whether an upstream that refuses blank text would refuse the part, or a part within it. */

@@ -10,6 +10,9 @@ const CARRIES = opaquePaths([["output", "message", "content", "*", "toolUse", "i
 export const converseDialect: GenerationDialect = {
   name: "converse",
   carries: CARRIES,
+  // "DocumentSource … must set one of the following keys: bytes, s3Location" (maximhq/bifrost#7072, awslabs/aws-sdk-rust#1365), unless
+  // citations are enabled (strands-agents/harness-sdk#3582).
+  takesTextFiles: true,
   takesOnlyData: ["image", "document", "audio", "video"],
   writeRequest: writeConverseRequest,
   readReply: readConverseReply,

@@ -123,6 +123,7 @@ export function writeDocument(part: DocumentPart, names: DocumentNames): Documen
     ...(context !== undefined && { context }),
     ...(citations === true && { citations: { enabled: true as const } }),
   };
+  // A document that is to be cited: others come as data.
   if (source.kind === "text") {
     return { format: "txt", name: names.next(part.name), source: { text: source.text }, ...more };
   }

@@ -3,6 +3,7 @@
  * one. Cache marks become cache points behind their blocks (T50). Reasoning goes back to Anthropic's models only, and only
  * with Anthropic's own seal (T47).
  */
+import { NOTHING_SAID } from "../accepts/texts.ts";
 import type {
   CacheMark,
   ImagePart,
@@ -48,7 +49,15 @@ export function writeMessages(
   };
   const messages = turnsOf(request.messages, options, hoist, (message) => writer.write(message));
   putResultsFirst(messages, isResult);
+  if (writer.hasDocuments) for (const { content } of messages) putTextBeside(content);
   return { system, messages, hasToolBlocks: writer.hasToolBlocks };
+}
+
+/** "A text block must be included when using documents" (maximhq/bifrost#5817, BerriAI/litellm#36499). */
+function putTextBeside(content: ContentBlock[]): void {
+  const at = content.findIndex((block) => "document" in block);
+  if (at < 0 || content.some((block) => "text" in block)) return;
+  content.splice(at, 0, { text: NOTHING_SAID });
 }
 
 /** A cache point stays with its block. */
@@ -63,6 +72,8 @@ export const cachePoint = ({ ttl }: CacheMark): CachePoint => ({
 
 class BlockWriter {
   hasToolBlocks = false;
+  /** Beside those in results. */
+  hasDocuments = false;
   readonly #abilities: Abilities;
   readonly #options: OptionTaker;
   readonly #names = new DocumentNames();
@@ -104,6 +115,7 @@ class BlockWriter {
         this.#addMedia(part);
         return;
       case "document":
+        this.hasDocuments = true;
         this.#blocks.push({ document: writeDocument(part, this.#names) });
         return;
       case "tool_call": {
@@ -146,8 +158,8 @@ class BlockWriter {
       } else if (part.type === "image") content.push({ image: writeMedia(part) });
       else content.push({ document: writeDocument(part, this.#names) });
     }
-    // The provider refuses an error without content.
-    if (isError && content.length === 0) content.push({ json: {} });
+    // An error without content is refused, and by some models any result (strands-agents/harness-sdk#2122).
+    if (content.length === 0) content.push({ json: {} });
     this.#blocks.push({ toolResult: { toolUseId: id, content, ...(isError && { status: "error" }) } });
   }
 

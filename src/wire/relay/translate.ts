@@ -25,6 +25,7 @@ import { carriedSpans } from "../json/opaque.ts";
 import { wellFormedJson } from "../json/surrogates.ts";
 import { withFittedMedia } from "../media/fit.ts";
 import { type TakesMedia, withoutLostMedia } from "../media/made.ts";
+import { withTextFiles } from "../media/text-files.ts";
 import { refuseUnseen } from "../media/unseen.ts";
 import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
 import type { NeutralChoice, NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
@@ -122,13 +123,16 @@ export const sourceOf = <R extends ClientRequest>(
   { bytes, members, elided, fetched }: R,
 ): Source => new Source(bytes, elided, carriedSpans(bytes, members, carries), fetched);
 
-type Told = Pick<GenerationDialect, "name" | "takesAssistantMedia" | "takesOnlyData" | "toolKinds">;
+type Told = Pick<
+  GenerationDialect,
+  "name" | "takesAssistantMedia" | "takesOnlyData" | "takesTextFiles" | "toolKinds"
+>;
 
 /** A request in neutral terms, as an upstream of the dialect accepts it. */
 export const toldOf = <R extends ClientRequest>(
   format: GenerationFormat<R>,
   request: R,
-  { name, takesAssistantMedia, takesOnlyData, toolKinds }: Told,
+  { name, takesAssistantMedia, takesOnlyData, takesTextFiles, toolKinds }: Told,
   endpoint: Endpoint,
   orgKey: OrgKey,
   source: Source,
@@ -138,10 +142,17 @@ export const toldOf = <R extends ClientRequest>(
   // Most requests have no media, and are returned as they are.
   if (media !== read) refuseUnseen(media.messages, endpoint.capabilities);
   const neutral = lowered(media, toolKinds ?? FUNCTIONS_ONLY, source);
-  const told = accepted(neutral, name, endpoint, orgKey, source);
+  const fit = accepted(neutral, name, endpoint, orgKey, source);
+  // After blank texts are left out: data are not looked into.
+  const told = takesTextFiles === true && media !== read ? withFiles(fit, source) : fit;
   const ownTools = withKinds(told.ownTools, neutral.tools, told.request.tools);
   return ownTools === told.ownTools ? told : { ...told, ownTools };
 };
+
+const withFiles = (fit: Fitted, source: Source): Fitted => ({
+  ...fit,
+  request: { ...fit.request, messages: withTextFiles(fit.request.messages, source) },
+});
 
 /** A request in neutral terms. */
 function neutralOf<R extends ClientRequest>(

@@ -91,7 +91,8 @@ export function asked(client: Client, medium: Medium, place: Place): object | un
 export const told = (to: Target, body: Json): Medium[] =>
   found(body[to === "responses" ? "input" : to === "gemini" ? "contents" : "messages"]);
 
-const OWN_TEXTS = ["q", "and?", "", "{}", "f", "c1"];
+/** Bedrock is told a text beside a document. */
+const OWN_TEXTS = ["q", "and?", "", "{}", "f", "c1", "(empty)"];
 
 function found(value: Json): Medium[] {
   if (Array.isArray(value)) return value.flatMap(found);
@@ -120,7 +121,7 @@ function mediumOf(part: Json): Medium | undefined {
   for (const as of ["image", "audio", "document"] as const) {
     const block = part[as];
     if (block?.source === undefined) continue;
-    if (block.source.text !== undefined) return textOf(block.source.text);
+    if (block.format === "txt") return textOf(Buffer.from(block.source.bytes, "base64").toString());
     const format = block.format === "mp3" ? "mpeg" : block.format;
     return { as, type: `${as === "document" ? "application" : as}/${format}`, data: block.source.bytes };
   }

@@ -31,6 +31,7 @@ const blocks = (...parts: Part[]) => {
 
 const png = { kind: "data", mediaType: "image/png", data: "AAAA" } as const;
 const at = "/messages/1/content/0";
+const question: Part = { type: "text", text: "q" };
 const pdf = { kind: "data", mediaType: "application/pdf", data: "JVBE" } as const;
 
 describe("a conversation", () => {
@@ -71,6 +72,7 @@ describe("a conversation", () => {
     );
     expect(content).toEqual([
       { image: { format: "jpeg", source: { bytes: "AAAA" } } },
+      { text: "(empty)" },
       { document: { format: "pdf", name: "a", source: { bytes: "JVBE" } } },
       { audio: { format: "mp3", source: { bytes: "AAAA" } } },
       { video: { format: "mkv", source: { s3Location: { uri: "s3://bucket/film.mkv" } } } },
@@ -99,7 +101,7 @@ describe("a conversation", () => {
       named(),
       named("x".repeat(500)),
     );
-    const names = content.map((block) => ("document" in block ? block.document.name : ""));
+    const names = content.flatMap((block) => ("document" in block ? block.document.name : []));
     expect(names).toEqual([
       "rates-v1-pdf",
       "rates v1-pdf",
@@ -116,25 +118,26 @@ describe("a conversation", () => {
     const body = Buffer.from(JSON.stringify({ name: "n".repeat(9) }));
     const { value } = new Source(body, [{ start: 9, end: 18 }]);
     const { name } = value as { name: string };
-    const { blocks: content } = blocks({ type: "document", source: pdf, name, at });
-    expect(content).toEqual([{ document: { format: "pdf", name: "document", source: { bytes: "JVBE" } } }]);
+    const { blocks: content } = blocks(question, { type: "document", source: pdf, name, at });
+    expect(content.slice(1)).toEqual([
+      { document: { format: "pdf", name: "document", source: { bytes: "JVBE" } } },
+    ]);
   });
 
   test("documents of text keep their context, and are cited where that is asked", () => {
     const source = { kind: "text", text: "plain" } as const;
-    expect(blocks({ type: "document", source, name: "n", context: "c", citations: true, at }).blocks).toEqual(
-      [
-        {
-          document: {
-            format: "txt",
-            name: "n",
-            source: { text: "plain" },
-            context: "c",
-            citations: { enabled: true },
-          },
+    const cited: Part = { type: "document", source, name: "n", context: "c", citations: true, at };
+    expect(blocks(question, cited).blocks.slice(1)).toEqual([
+      {
+        document: {
+          format: "txt",
+          name: "n",
+          source: { text: "plain" },
+          context: "c",
+          citations: { enabled: true },
         },
-      ],
-    );
+      },
+    ]);
   });
 
   test("T50: cache marks on every kind of block become cache points behind them", () => {

@@ -1,0 +1,203 @@
+/**
+ * Documents as clients send them: plain text, alone in a message, without a type or under a wrong one, with a name that has no
+ * ending. Each dialect takes them in its own way, and refuses other ways.
+ */
+import { expect } from "vitest";
+import type { Json } from "../../support/conformance/ask.ts";
+import { type Asking, type Exchange, type Kind, kinds } from "../../support/field/kinds.ts";
+
+const TO_BEDROCK = ["converse", "converse-nova"] as const;
+const base64 = (text: string): string => Buffer.from(text, "latin1").toString("base64");
+const textIn = (data: string): string => Buffer.from(data, "base64").toString();
+
+interface File {
+  readonly name?: string;
+  /** "": the client says none. */
+  readonly type: string;
+  /** Base64. */
+  readonly data: string;
+}
+
+/** Bytes pass. */
+const isSplice = ({ client, dialect }: Exchange): boolean => client === dialect;
+
+const fileData = ({ type, data }: File): string => (type === "" ? data : `data:${type};base64,${data}`);
+
+/** A document in a message of the user's, or in a tool's result, beside what else the message says. */
+function asking(file: File, others: readonly string[], isResult = false): Asking {
+  const { name, type, data } = file;
+  const chatFile = { file_data: fileData(file), ...(name !== undefined && { filename: name }) };
+  const source = { type: "base64", ...(type !== "" && { media_type: type }), data };
+  const chat = { type: "file", file: chatFile };
+  const responses = { type: "input_file", ...chatFile };
+  const messages = { type: "document", source, ...(name !== undefined && { title: name }) };
+  const generate = { type: "document", data, media_type: type, ...(name !== undefined && { name }) };
+  const texts = others.map((text) => ({ type: "text", text }));
+  const first = { role: "user", content: "x" };
+  if (!isResult) {
+    return {
+      chat: { messages: [{ role: "user", content: [chat, ...texts] }] },
+      messages: { max_tokens: 9, messages: [{ role: "user", content: [messages, ...texts] }] },
+      responses: {
+        store: false,
+        input: [
+          { role: "user", content: [responses, ...others.map((text) => ({ type: "input_text", text }))] },
+        ],
+      },
+      generate: { messages: [{ role: "user", content: [generate, ...texts] }] },
+    };
+  }
+  return {
+    messages: {
+      max_tokens: 9,
+      messages: [
+        first,
+        { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "f", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: [messages] }] },
+      ],
+    },
+    responses: {
+      store: false,
+      input: [
+        first,
+        { type: "function_call", call_id: "c1", name: "f", arguments: "{}" },
+        { type: "function_call_output", call_id: "c1", output: [responses] },
+      ],
+    },
+    generate: {
+      messages: [
+        first,
+        { role: "assistant", content: [{ type: "tool_call", id: "c1", name: "f", arguments: "{}" }] },
+        { role: "user", content: [{ type: "tool_result", id: "c1", content: [generate] }] },
+      ],
+    },
+  };
+}
+
+const NOTES: File = { name: "notes.txt", type: "text/plain", data: Buffer.from("grüß\n").toString("base64") };
+const PDF: File = { type: "application/pdf", data: base64(`%PDF-1.7\n${"d".repeat(90)}`) };
+
+const blocksOf = ({ up }: Exchange): Json[] => up.json.messages.flatMap(({ content }: Json) => content);
+const within = (blocks: readonly Json[]): Json[] =>
+  blocks.flatMap((block) => block.toolResult?.content ?? [block]);
+const documentsOf = (exchange: Exchange): Json[] =>
+  within(blocksOf(exchange)).flatMap(({ document }) => document ?? []);
+
+const LONG = "one line of a report\n".repeat(20_000);
+
+/**
+ * "must set one of the following keys: bytes, s3Location" (maximhq/bifrost#7072, awslabs/aws-sdk-rust#1365), unless it is to be cited
+ * (strands-agents/harness-sdk#3582).
+ */
+const texts: readonly Kind[] = [
+  ...[false, true].map(
+    (isResult): Kind => ({
+      name: `plain text${isResult ? ", in a result" : ""}`,
+      ask: asking(NOTES, ["q"], isResult),
+      targets: TO_BEDROCK,
+      check(exchange) {
+        expect(documentsOf(exchange)).toEqual([
+          { format: "txt", name: expect.any(String), source: { bytes: NOTES.data } },
+        ]);
+      },
+    }),
+  ),
+  {
+    name: "text in the words of the format",
+    ask: {
+      messages: {
+        max_tokens: 9,
+        messages: [
+          {
+            role: "user",
+            content: [
+              {
+                type: "document",
+                title: "n",
+                source: { type: "text", media_type: "text/plain", data: LONG },
+              },
+              { type: "text", text: "q" },
+            ],
+          },
+        ],
+      },
+    },
+    targets: TO_BEDROCK,
+    check(exchange) {
+      const [document, ...others] = documentsOf(exchange);
+      expect(others).toEqual([]);
+      expect(document.format).toBe("txt");
+      expect(textIn(document.source.bytes)).toBe(LONG);
+    },
+  },
+  {
+    name: "text that is to be cited",
+    ask: {
+      messages: {
+        max_tokens: 9,
+        messages: [
+          {
+            role: "user",
+            content: [
+              {
+                type: "document",
+                source: { type: "text", media_type: "text/plain", data: "hello" },
+                citations: { enabled: true },
+              },
+              { type: "text", text: "q" },
+            ],
+          },
+        ],
+      },
+    },
+    targets: TO_BEDROCK,
+    check(exchange) {
+      expect(documentsOf(exchange)).toEqual([
+        { format: "txt", name: "document", source: { text: "hello" }, citations: { enabled: true } },
+      ]);
+    },
+  },
+];
+
+/** "A text block must be included when using documents" (maximhq/bifrost#5817, BerriAI/litellm#36499). */
+const alone: readonly Kind[] = [
+  ...[[], [" \n"]].map(
+    (others): Kind => ({
+      name: `a document alone${others.length > 0 ? ", beside white space" : ""}`,
+      ask: asking(PDF, others),
+      targets: TO_BEDROCK,
+      check(exchange) {
+        expect(documentsOf(exchange)).toHaveLength(1);
+        expect(exchange.seen.texts).toEqual(["(empty)"]);
+        expect(exchange.heard.svc.warnings).toEqual([]);
+      },
+    }),
+  ),
+  {
+    name: "a document with a question",
+    ask: asking(PDF, ["q"]),
+    targets: TO_BEDROCK,
+    check: ({ seen }) => expect(seen.texts).toEqual(["q"]),
+  },
+  {
+    name: "a document whose question is in the next message",
+    ask: {
+      generate: {
+        messages: [
+          { role: "user", content: [{ type: "document", data: PDF.data, media_type: PDF.type }] },
+          { role: "user", content: "q" },
+        ],
+      },
+    },
+    targets: TO_BEDROCK,
+    check: ({ seen }) => expect(seen.texts).toEqual(["q"]),
+  },
+  {
+    name: "a document in a result",
+    ask: asking(PDF, [], true),
+    targets: TO_BEDROCK,
+    check: ({ seen }) => expect(seen.texts).toEqual(["x"]),
+  },
+];
+
+kinds("documents", [...texts, ...alone]);
