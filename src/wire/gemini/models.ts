@@ -15,12 +15,17 @@ export interface Generation {
   readonly mediaInResults: boolean;
   /** A function call that comes back without its thought signature is refused. */
   readonly signedCalls: boolean;
+  /**
+   * An answer may be held to JSON beside functions. Others refuse: "Function calling with a response mime type: 'application/json' is
+   * unsupported" (googleapis/python-genai#867, openai/openai-agents-python#656, maximhq/bifrost#3633).
+   */
+  readonly formatsBesideTools: boolean;
 }
 
 const BUDGETS = { minimal: 1024, low: 1024, medium: 8192, high: 24576, xhigh: 24576, max: 24576 };
 const LEVELS = { low: "LOW", medium: "MEDIUM", high: "HIGH", xhigh: "HIGH", max: "HIGH" };
-const OLDER = { mediaInResults: false, signedCalls: false };
-const NEWER = { mediaInResults: true, signedCalls: true };
+const OLDER = { mediaInResults: false, signedCalls: false, formatsBesideTools: false };
+const NEWER = { mediaInResults: true, signedCalls: true, formatsBesideTools: true };
 
 /**
  * Budgets are those of Google's own OpenAI-compatible endpoint.

@@ -26,9 +26,15 @@ export function writeGeminiRequest(
   const generation = generationOf(endpoint.upstreamModel);
   const options = new OptionTaker(request);
   const { system, contents } = writeMessages(request, generation, options);
-  const hasTools = request.tools.length > 0;
+  const tools = toolsOf(request, generation);
+  const hasTools = tools.length > 0;
   const toolConfig = writeToolChoice(options, hasTools);
-  const generationConfig = writeConfig(options, generation, endpoint.capabilities.reasoning);
+  const takesFormat = generation.formatsBesideTools || !hasTools;
+  const generationConfig = defined({
+    ...writeConfig(options),
+    ...writeFormat(options, takesFormat),
+    thinkingConfig: writeReasoning(options, generation, endpoint.capabilities.reasoning),
+  });
   const serviceTier = options.takeTier(TIERS);
   // More than one call at a time is what the provider does anyway; it cannot be forbidden.
   if (options.take("parallelTools") === false && hasTools) options.putBack("parallelTools");
@@ -36,7 +42,7 @@ export function writeGeminiRequest(
     ...(system.length > 0 && { systemInstruction: { parts: system } }),
     contents,
     ...(hasTools && {
-      tools: [{ functionDeclarations: writeTools(request.tools, options) }],
+      tools: [{ functionDeclarations: writeTools(tools, options) }],
     }),
     ...(toolConfig !== undefined && { toolConfig: { functionCallingConfig: toolConfig } }),
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
@@ -44,6 +50,17 @@ export function writeGeminiRequest(
   };
   return { body, dropped: options.dropped() };
 }
+
+/** Where the model cannot be held to JSON beside functions, those that must not be called are left out, which has the same effect. */
+function toolsOf(
+  { tools, options }: NeutralRequest,
+  { formatsBesideTools }: Generation,
+): readonly NeutralTool[] {
+  const isHeld = !formatsBesideTools && isJson(options.format?.value);
+  return isHeld && options.toolChoice?.value === "none" ? [] : tools;
+}
+
+const isJson = (format: OutputFormat | undefined): boolean => format !== undefined && format.type !== "text";
 
 const writeTools = (tools: readonly NeutralTool[], options: OptionTaker): FunctionDeclaration[] =>
   tools.map(({ name, description, parameters, strict }, index) => {
@@ -73,9 +90,9 @@ function writeToolChoice(options: OptionTaker, hasTools: boolean): FunctionCalli
   return { mode: "ANY", allowedFunctionNames: [choice.name] };
 }
 
-function writeConfig(options: OptionTaker, generation: Generation, reasons: boolean): GenerationConfig {
+function writeConfig(options: OptionTaker) {
   const logprobs = options.take("logprobs");
-  return defined({
+  return {
     maxOutputTokens: options.take("maxTokens"),
     temperature: options.take("temperature"),
     topP: options.take("topP"),
@@ -87,14 +104,17 @@ function writeConfig(options: OptionTaker, generation: Generation, reasons: bool
     candidateCount: options.take("choices"),
     responseLogprobs: logprobs === undefined ? undefined : true,
     logprobs: logprobs !== undefined && logprobs.top > 0 ? logprobs.top : undefined,
-    ...writeFormat(options.take("format")),
-    thinkingConfig: writeReasoning(options, generation, reasons),
-  });
+  };
 }
 
-/** The provider holds to the schema always, and knows no name for it. */
-function writeFormat(format: OutputFormat | undefined): GenerationConfig {
+/** The provider holds to the schema always, and knows no name for it. @param isTaken whether it is held to any format here */
+function writeFormat(options: OptionTaker, isTaken: boolean): GenerationConfig {
+  const format: OutputFormat | undefined = options.take("format");
   if (format === undefined || format.type === "text") return {};
+  if (!isTaken) {
+    options.putBack("format");
+    return {};
+  }
   const responseMimeType = "application/json";
   if (format.type === "json") return { responseMimeType };
   const { schema, description } = format;

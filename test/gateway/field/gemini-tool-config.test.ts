@@ -1,5 +1,5 @@
 /**
- * A choice of tools where there are none (maximhq/bifrost#4959: "Function calling config is set without function_declarations"): it is
+ * What Gemini refuses beside tools and without them. A choice of tools where there are none (maximhq/bifrost#4959: "Function calling config is set without function_declarations"): it is
  * not told, and named in a warning if a call was required. Beside it what Bedrock wants of a history of calls (vercel/ai#7528).
  */
 import { expect } from "vitest";
@@ -94,4 +94,44 @@ const history: Kind = {
   },
 };
 
+const SCHEMA = { type: "object", properties: { a: { type: "string" } } };
+
+/**
+ * Before Gemini 3: "Function calling with a response mime type: 'application/json' is unsupported" (googleapis/python-genai#867,
+ * openai/openai-agents-python#656). The call is answered without the format; if no function may be called, without the functions.
+ */
+const formats: readonly Kind[] = [{ schema: SCHEMA }, { json: true }].flatMap((format): Kind[] =>
+  ([undefined, "none", "required"] as const).map((choosing) => ({
+    name: `a format of ${Object.keys(format)[0]}, ${choosing ?? "no choice"}`,
+    ask: { ...ASK, ...format, ...(choosing !== undefined && { choosing }) },
+    clients:
+      "json" in format ? ["chat", "responses", "generate"] : ["chat", "responses", "messages", "generate"],
+    targets: ["gemini", "gemini-3"],
+    check({ target, up, heard }) {
+      const { generationConfig = {}, tools = [] } = up.json;
+      const takesBoth = target === "gemini-3";
+      const hasFormat = takesBoth || choosing === "none";
+      expect(generationConfig.responseMimeType).toBe(hasFormat ? "application/json" : undefined);
+      expect(generationConfig.responseJsonSchema).toEqual(
+        hasFormat && "schema" in format ? SCHEMA : undefined,
+      );
+      expect(tools).toHaveLength(takesBoth || !hasFormat ? 1 : 0);
+      expect(up.json.toolConfig === undefined).toBe(choosing === undefined || tools.length === 0);
+      expect(heard.svc.warnings).toEqual(hasFormat ? [] : [expect.stringMatching(/^dropped: \/.*format/)]);
+    },
+  })),
+);
+
+const strict: Kind = {
+  name: "a format beside tools, where nothing may be dropped",
+  ask: { ...ASK, schema: SCHEMA, strict: true },
+  targets: ["gemini"],
+  status: 400,
+  check(exchange) {
+    expect(exchange.got.json.error.message).toContain("format");
+    expect(() => exchange.up).toThrow();
+  },
+};
+
 kinds("a choice of tools", [...none, ...told, history]);
+kinds("a format beside tools", [...formats, strict]);
