@@ -148,9 +148,16 @@ class PartWriter {
 const signatureOf = (seal: Seal | undefined): { thoughtSignature?: string } =>
   seal?.by === "google" ? { thoughtSignature: seal.data } : {};
 
+/**
+ * A member `$ref`, which the provider takes for the name of a medium of the result: "The referenced name … in function_response.response
+ * does not match to a display_name in the function_response.parts" (twentyhq/twenty#19412, NousResearch/hermes-agent#100441).
+ */
+const REFERENCE = /"(?:\$|\\u0024)(?:r|\\u0072)(?:e|\\u0065)(?:f|\\u0066)"\s*:/;
+
 /** The provider takes only objects: JSON text of an object is sent as that object. */
 function responseOf(text: string, isError: boolean) {
-  const object = text.trimStart().startsWith("{") ? objectIn(text) : undefined;
+  const isObject = text.trimStart().startsWith("{") && !REFERENCE.test(text);
+  const object = isObject ? objectIn(text) : undefined;
   if (isError) return { error: object ?? text };
   return object ?? { result: text };
 }

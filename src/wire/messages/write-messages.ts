@@ -3,6 +3,7 @@
  * of one role become one message, and tool results come first in theirs: the dialect refuses other orders.
  */
 
+import { NOTHING_SAID } from "../accepts/texts.ts";
 import type {
   CacheMark,
   Citation,
@@ -149,6 +150,8 @@ function documentBlock(part: DocumentPart) {
 
 function toolResultBlock(part: ToolResultPart, at: string, drop: Drop) {
   const content = part.parts.flatMap((inner) => plainBlock(inner, at, drop) ?? []);
+  // "tool_result: content cannot be empty if `is_error` is true" (bytedance/trae-agent#230).
+  if (part.isError && content.length === 0) content.push({ type: "text", text: NOTHING_SAID });
   return {
     type: "tool_result" as const,
     tool_use_id: part.id,
