@@ -1,5 +1,6 @@
 /** Content parts other than text: images, files, sound, video. */
-import { fileType, mediaSource } from "../media/data-url.ts";
+import { mediaSource } from "../media/data-url.ts";
+import { fileType } from "../media/file-names.ts";
 import { objectAt, optional, stringAt, under, wrong } from "../neutral/fields.ts";
 import type { DocumentPart, ImagePart, RecordingPart } from "../neutral/neutral.ts";
 import type { JsonObject } from "../neutral/reader.ts";

@@ -5,6 +5,7 @@
  */
 import type { Endpoint } from "../../base/endpoint.ts";
 import { append } from "../json/append.ts";
+import { fileName } from "../media/file-names.ts";
 import type {
   DocumentPart,
   ImagePart,
@@ -242,8 +243,7 @@ class Writing {
         return { type: "text", text: source.text };
       case "data": {
         const data = `data:${source.mediaType};base64,${source.data}`;
-        // The format requires a name.
-        return { type: "file", file: { filename: name ?? defaultName(source.mediaType), file_data: data } };
+        return { type: "file", file: { filename: fileName(name, source.mediaType), file_data: data } };
       }
       case "file":
         return { type: "file", file: { file_id: source.id } };
@@ -283,6 +283,3 @@ function addressOf(part: ImagePart | RecordingPart): string {
   if (source.kind === "file") throw notCarried(part);
   return source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }
-
-const defaultName = (mediaType: string): string =>
-  mediaType === "application/pdf" ? "document.pdf" : "document";

@@ -1,4 +1,4 @@
-/** Media that clients of OpenAI's formats send inside addresses (RFC 2397), or bare with a file's name. */
+/** Media that clients of OpenAI's formats send inside addresses (RFC 2397). */
 import { wrong } from "../neutral/fields.ts";
 import type { MediaSource } from "../neutral/neutral.ts";
 import type { Source } from "../neutral/source.ts";
@@ -32,18 +32,3 @@ function base64Of(escaped: string, at: string): string {
     throw wrong(at, "a data URL that is base64 or percent-encoded UTF-8");
   }
 }
-
-const FILE_TYPES: ReadonlyMap<string, string> = new Map([
-  ["pdf", "application/pdf"],
-  ["txt", "text/plain"],
-  ["md", "text/markdown"],
-  ["csv", "text/csv"],
-  ["html", "text/html"],
-  ["json", "application/json"],
-  ["docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
-  ["xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
-]);
-
-/** The media type that a file's name tells; "" where it tells none. @param name whole, no mark of a source. */
-export const fileType = (name: string): string =>
-  FILE_TYPES.get(/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? "") ?? "";

@@ -4,7 +4,8 @@
  */
 import { fail } from "../../base/errors.ts";
 import { append } from "../json/append.ts";
-import { fileType, mediaSource } from "../media/data-url.ts";
+import { mediaSource } from "../media/data-url.ts";
+import { fileType } from "../media/file-names.ts";
 import type {
   DocumentPart,
   ImagePart,

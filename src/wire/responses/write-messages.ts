@@ -3,6 +3,7 @@
  * beginning of a growing prompt. Cache marks are left out: the API caches every prefix by itself.
  */
 
+import { fileName } from "../media/file-names.ts";
 import type {
   DocumentPart,
   ImagePart,
@@ -149,12 +150,8 @@ function fileOf(document: DocumentPart, at: string, options: OptionTaker): Input
   if (source.kind === "text") return { type: "input_text", text: source.text };
   if (source.kind === "file") return { type: "input_file", file_id: source.id };
   if (source.kind === "url") return { type: "input_file", file_url: source.url };
-  return { type: "input_file", file_data: urlOf(source), filename: name ?? nameOf(source) };
+  return { type: "input_file", file_data: urlOf(source), filename: fileName(name, source.mediaType) };
 }
-
-/** The API requires a file name with file data, whose ending is the file's type. */
-const nameOf = (source: MediaSource): string =>
-  source.kind === "data" && source.mediaType.startsWith("text/") ? "document.txt" : "document.pdf";
 
 function resultItem(result: ToolResultPart, at: string, options: OptionTaker): FunctionCallOutput {
   // The API has no member for failed results: the text has to say so.

@@ -200,4 +200,24 @@ const alone: readonly Kind[] = [
   },
 ];
 
-kinds("documents", [...texts, ...alone]);
+/** OpenAI tells a file's type by its name. */
+const names: readonly Kind[] = (
+  [
+    ["Report", "Report.pdf"],
+    ["Q3 report v1.2", "Q3 report v1.2.pdf"],
+    ["report.PDF", "report.PDF"],
+    [undefined, "document.pdf"],
+  ] as const
+).map(([name, told]) => ({
+  name: `a PDF named ${name}`,
+  ask: asking({ ...PDF, ...(name !== undefined && { name }) }, ["q"]),
+  targets: ["chat", "responses"],
+  check(exchange) {
+    if (isSplice(exchange)) return;
+    const { up } = exchange;
+    const [part] = (up.json.input ?? up.json.messages)[0].content;
+    expect(part.filename ?? part.file.filename).toBe(told);
+  },
+}));
+
+kinds("documents", [...texts, ...alone, ...names]);
