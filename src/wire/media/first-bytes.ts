@@ -1,6 +1,6 @@
 /**
  * Tells what data are by their first bytes, where a label is missing or wrong (WHATWG, "MIME Sniffing", section 6; ISO/IEC 14496-12
- * for the brands of `ftyp`; RFC 9559 for EBML). Formats that share a beginning, such as office documents and other zip files, are not told.
+ * for the brands of `ftyp`; RFC 9559 for EBML). Office documents share theirs with other files: office.ts tells more of them.
  */
 
 export interface Told {
@@ -9,7 +9,12 @@ export interface Told {
   readonly isContainer?: true;
   /** So short a beginning that other data may have it by chance: a label of another kind counts more. */
   readonly isWeak?: true;
+  /** Files of many types are in this container, so that a label or a name may tell more. */
+  readonly isArchive?: true;
 }
+
+export const ZIP = "application/zip";
+export const OLE = "application/x-ole-storage";
 
 /** So many characters of base64 are looked at: 66 bytes. */
 const LOOKED_AT = 88;
@@ -22,6 +27,8 @@ const BEGINNINGS: readonly (readonly [beginning: string, told: Told])[] = [
   ["II*\0", { type: "image/tiff" }],
   ["MM\0*", { type: "image/tiff" }],
   ["%PDF-", { type: "application/pdf" }],
+  ["PK\x03\x04", { type: ZIP, isArchive: true }],
+  ["\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", { type: OLE, isArchive: true }],
   ["fLaC", { type: "audio/flac" }],
   ["OggS", { type: "audio/ogg", isContainer: true }],
   ["ID3", { type: "audio/mpeg" }],

@@ -15,8 +15,10 @@ import type {
 import type { MediaPart } from "../neutral/not-carried.ts";
 import type { Source } from "../neutral/source.ts";
 import { mediaSource } from "./data-url.ts";
+import { fileType } from "./file-names.ts";
 import { lettersOf, type Told, toldBy, unpercented } from "./first-bytes.ts";
-import { isText, isVague, kindOf, type MediaKind, rightType, typeOfAddress } from "./types.ts";
+import { typeInside, XLS } from "./office.ts";
+import { isText, isVague, kindOf, type MediaKind, PDF, rightType, typeOfAddress } from "./types.ts";
 import { refuseUnread } from "./unread.ts";
 
 type DataSource = Extract<MediaSource, { kind: "data" }>;
@@ -91,9 +93,15 @@ function fittedData(part: MediaPart, given: DataSource, source: Source): MediaPa
   if (own.kind !== "data") return part;
   const { head, tail, length } = source.ends(own.data, ENDS);
   const told = toldBy(lettersOf(head));
-  const type = typeOf(rightType(own.mediaType), told, part);
+  const label = rightType(own.mediaType);
+  const type =
+    told?.isArchive === true
+      ? typeInside(told.type, label, nameOf(part, source), own.data, source)
+      : typeOf(label, told, part);
   const isUntold = isVague(type) && told === undefined;
-  if (isText(type) || (isUntold && part.type === "document")) {
+  // Browsers on Windows call any table an xls, whose first bytes would tell it.
+  const isTable = type === XLS && told === undefined;
+  if (isText(type) || isTable || (isUntold && part.type === "document")) {
     const text = textOf(source.whole(own.data));
     if (text !== undefined) return asText(part, text);
   }
@@ -101,14 +109,15 @@ function fittedData(part: MediaPart, given: DataSource, source: Source): MediaPa
     throw wrong(part.at, "a media type, or data whose first bytes tell it");
   }
   // Files whose names tell nothing are PDFs: OpenAI's formats were made for these.
-  const mediaType = isUntold && part.type === "document" ? PDF : type;
+  const mediaType = isUntold && part.type === "document" ? fileType(nameOf(part, source)) || PDF : type;
   const data = isStrict(head, tail, length) ? own.data : bytesOf(source.whole(own.data)).toString("base64");
   return isUntold
     ? withSource(part, { kind: "data", mediaType, data })
     : ofType(part, { kind: "data", mediaType, data }, mediaType);
 }
 
-const PDF = "application/pdf";
+const nameOf = (part: MediaPart, source: Source): string =>
+  part.type === "document" && part.name !== undefined ? source.whole(part.name) : "";
 
 /** What the bytes tell counts more than the label, but where they tell less. */
 function typeOf(label: string, told: Told | undefined, { type }: MediaPart): string {

@@ -51,6 +51,8 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["application/acrobat", "application/pdf"],
   ["text/pdf", "application/pdf"],
   ["text/x-pdf", "application/pdf"],
+  ["application/x-zip", "application/zip"],
+  ["application/x-zip-compressed", "application/zip"],
   ["text/md", "text/markdown"],
   ["text/x-markdown", "text/markdown"],
   ["text/x-csv", "text/csv"],
@@ -79,6 +81,8 @@ const VAGUE: readonly string[] = [
 
 /** Whether the type says nothing of what the data are. */
 export const isVague = (type: string): boolean => VAGUE.includes(type) || type.endsWith("*");
+
+export const PDF = "application/pdf";
 
 const TEXTS: ReadonlySet<string> = new Set([
   "application/json",

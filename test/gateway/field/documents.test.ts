@@ -220,4 +220,100 @@ const names: readonly Kind[] = (
   },
 }));
 
-kinds("documents", [...texts, ...alone, ...names]);
+const XML = "application/vnd.openxmlformats-officedocument.";
+const DOCX = `${XML}wordprocessingml.document`;
+const XLSX = `${XML}spreadsheetml.sheet`;
+const PPTX = `${XML}presentationml.presentation`;
+
+/** A zip file as offices write it: the list of types, the relations, then what the document is. */
+function zipped(folder: string): string {
+  const entry = (name: string, padding: number): string =>
+    `PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0\xdf\xa4\xd2l${"\0".repeat(8)}${String.fromCharCode(name.length)}\0\0\0${name}${"\xa5".repeat(padding)}`;
+  return base64(
+    entry("[Content_Types].xml", 900) + entry("_rels/.rels", 700) + entry(`${folder}/document.xml`, 60),
+  );
+}
+
+const OLE = base64(`\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1${"\0".repeat(60)}`);
+const TABLE = Buffer.from("name,kind\nä,1\n").toString("base64");
+const OCTETS = "application/octet-stream";
+
+interface Office {
+  readonly name: string;
+  readonly file: File;
+  /** As Bedrock says it. */
+  readonly format: string;
+}
+
+const OFFICE: readonly Office[] = [
+  { name: "a docx by its name", file: { name: "a.docx", type: OCTETS, data: zipped("x") }, format: "docx" },
+  {
+    name: "a docx by its name, without a label",
+    file: { name: "A.DOCX", type: "", data: zipped("x") },
+    format: "docx",
+  },
+  { name: "a docx by its bytes", file: { type: OCTETS, data: zipped("word") }, format: "docx" },
+  { name: "a docx as a zip file", file: { type: "application/zip", data: zipped("word") }, format: "docx" },
+  { name: "a docx as a PDF", file: { type: "application/pdf", data: zipped("word") }, format: "docx" },
+  { name: "an xlsx by its bytes", file: { name: "table", type: OCTETS, data: zipped("xl") }, format: "xlsx" },
+  {
+    name: "an xlsx that is called an xls",
+    file: { type: "application/vnd.ms-excel", data: zipped("xl") },
+    format: "xlsx",
+  },
+  { name: "a docx by its label", file: { type: DOCX, data: zipped("word") }, format: "docx" },
+  { name: "an xlsx by its label", file: { type: XLSX, data: zipped("xl") }, format: "xlsx" },
+  { name: "an xls by its label", file: { type: "application/vnd.ms-excel", data: OLE }, format: "xls" },
+  { name: "an xls by its name", file: { name: "a.xls", type: OCTETS, data: OLE }, format: "xls" },
+  { name: "a doc by its name", file: { name: "a.doc", type: OCTETS, data: OLE }, format: "doc" },
+  { name: "a docx with a password", file: { type: DOCX, data: OLE }, format: "docx" },
+  {
+    name: "a table that a browser calls an xls",
+    file: { name: "a.csv", type: "application/vnd.ms-excel", data: TABLE },
+    format: "txt",
+  },
+];
+
+const office: readonly Kind[] = OFFICE.map(({ name, file, format }) => ({
+  name,
+  ask: asking(file, ["q"]),
+  targets: ["converse"],
+  check(exchange) {
+    expect(documentsOf(exchange)).toEqual([
+      { format, name: expect.any(String), source: { bytes: file.data } },
+    ]);
+  },
+}));
+
+/** Those that a dialect does not take are refused, whoever tells what they are. */
+const refused: readonly Kind[] = (
+  [
+    ["a docx, to Claude", { name: "a.docx", type: OCTETS, data: zipped("word") }, "messages", DOCX],
+    ["a pptx, to Bedrock", { name: "a.pptx", type: "", data: zipped("ppt") }, "converse", PPTX],
+    ["a pptx by its bytes", { type: OCTETS, data: zipped("ppt") }, "converse", PPTX],
+    ["a zip file", { type: OCTETS, data: zipped("photos") }, "converse", "application/zip"],
+    ["an OLE file", { type: OCTETS, data: OLE }, "converse", "application/x-ole-storage"],
+  ] as const
+).map(([name, file, target, type]) => ({
+  name,
+  ask: asking(file, ["q"]),
+  clients: ["chat", "responses", "generate"],
+  targets: [target],
+  status: 400,
+  check({ got }) {
+    expect(got.json.error).toMatchObject({ code: "capability_not_supported" });
+    expect(got.json.error.message).toContain(`"${type}"`);
+  },
+}));
+
+const tables: Kind = {
+  name: "a table that a browser calls an xls, to Claude",
+  ask: asking({ name: "a.csv", type: "application/vnd.ms-excel", data: TABLE }, ["q"]),
+  targets: ["messages"],
+  check(exchange) {
+    if (isSplice(exchange)) return;
+    expect(blocksOf(exchange)[0].source).toMatchObject({ type: "text", data: textIn(TABLE) });
+  },
+};
+
+kinds("documents", [...texts, ...alone, ...names, ...office, ...refused, tables]);
