@@ -2,6 +2,7 @@
  * The messages of a messages request and their content blocks in neutral terms. A block without a neutral form is dropped
  * and named by its JSON pointer; a wrong structure is a 400 that names it.
  */
+import { PDF, typeOfAddress } from "../media/types.ts";
 import { stringAt, wrong } from "../neutral/fields.ts";
 import type {
   CacheMark,
@@ -137,7 +138,7 @@ export class BlockReader {
     if (inner.length > texts.length + images.length) this.dropped.push(`${at}/source/content`);
     const document: DocumentPart = {
       type: "document",
-      source: isBlocks ? { kind: "text", text: texts.join("\n\n") } : documentSource(source, at),
+      source: isBlocks ? { kind: "text", text: texts.join("\n\n") } : this.#documentSource(source, at),
       ...(typeof block.title === "string" && { name: block.title }),
       ...(typeof block.context === "string" && { context: block.context }),
       ...(objectOf(block.citations).enabled === true && { citations: true }),
@@ -145,6 +146,18 @@ export class BlockReader {
       at,
     };
     return [document, ...images];
+  }
+
+  #documentSource(source: JsonObject, at: string): DocumentPart["source"] {
+    const { type, data, content } = source;
+    if (type === "text" && typeof data === "string") return { kind: "text", text: data };
+    if (type === "content" && typeof content === "string") return { kind: "text", text: content };
+    const media = mediaSource(source, PDF, `${at}/source`);
+    if (media.kind !== "url") return media;
+    const url = this.#source.whole(media.url);
+    // Anthropic knows no other documents of the web (`URLPDFSource`), but an address may show that it is something else.
+    const isPlain = /^https?:/i.test(url) && typeOfAddress(url) === undefined;
+    return isPlain ? { ...media, mediaType: PDF } : media;
   }
 
   #searchResult(block: JsonObject, at: string): TextPart {
@@ -233,11 +246,4 @@ function mediaSource(value: unknown, usual: string, at: string): MediaSource {
   if (type === "url" && typeof url === "string") return { kind: "url", url };
   if (type === "file" && typeof id === "string") return { kind: "file", id };
   throw wrong(at, "a source of type base64, url or file, with its data");
-}
-
-function documentSource(source: JsonObject, at: string): DocumentPart["source"] {
-  const { type, data, content } = source;
-  if (type === "text" && typeof data === "string") return { kind: "text", text: data };
-  if (type === "content" && typeof content === "string") return { kind: "text", text: content };
-  return mediaSource(source, "application/pdf", `${at}/source`);
 }

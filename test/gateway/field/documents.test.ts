@@ -316,4 +316,25 @@ const tables: Kind = {
   },
 };
 
-kinds("documents", [...texts, ...alone, ...names, ...office, ...refused, tables]);
+/** Claude's documents by address are PDFs; Vertex requires the type of what it fetches. */
+const addresses: readonly Kind[] = (
+  [
+    ["https://arxiv.org/pdf/1706.03762", "application/pdf"],
+    ["https://e.com/a.pdf?x=1", "application/pdf"],
+    ["https://e.com/a.txt", "text/plain"],
+  ] as const
+).map(([url, mimeType]) => ({
+  name: `a document at ${url}`,
+  ask: {
+    messages: {
+      max_tokens: 9,
+      messages: [{ role: "user", content: [{ type: "document", source: { type: "url", url } }] }],
+    },
+  },
+  targets: ["gemini", "gemini-3"],
+  check({ up }) {
+    expect(up.json.contents[0].parts).toEqual([{ fileData: { fileUri: url, mimeType } }]);
+  },
+}));
+
+kinds("documents", [...texts, ...alone, ...names, ...office, ...refused, tables, ...addresses]);
