@@ -98,9 +98,9 @@ const BY_DIALECT: Partial<Readonly<Record<Dialect, Accepted>>> = {
     // length is that of Claude at Bedrock. "messages.43.content.2: tool_use ids must be unique" (anthropics/claude-code#28515).
     callId: CALL_ID,
     refusesSharedIds: true,
-    // Anthropic API reference, Metadata.user_id: maxLength 256. An address or a number of a telephone is refused
-    // (BerriAI/litellm#10106).
-    user: { most: 256, refused: /^\s*(?:[^\s@]+@[^\s@]+\.[^\s@]+|\+?\d[\d\s().-]{5,18}\d)\s*$/ },
+    // Anthropic API reference, Metadata.user_id: maxLength 256. It is refused where it "appears to contain an email address", at any
+    // place, or is the number of a telephone (BerriAI/litellm#10106). Ids with many digits, such as Claude Code's, are taken.
+    user: { most: 256, refused: /[^\s@]@[^\s@]+\.[^\s@]|^\s*\+?\d[\d\s().-]{5,18}\d\s*$/ },
     // "stop_sequences: each stop sequence must contain non-whitespace".
     stop: { refusesBlank: true },
     // "messages: text content blocks must contain non-whitespace text" (home-assistant/core#175637).

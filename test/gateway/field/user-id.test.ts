@@ -69,4 +69,12 @@ kinds("names of end users", [
   named("of 65 characters", `${"a-b_".repeat(16)}c`, ({ dialect }) => dialect === "messages"),
   // Anthropic answers that no address and no number of a telephone may stand there.
   named("an address", "grace.hopper@navy.example", ({ dialect }) => dialect !== "messages"),
+  named(
+    "a name and an address",
+    "Grace Hopper <grace@navy.example>",
+    ({ dialect }) => dialect !== "messages",
+  ),
+  named("an address in JSON", '{"mail":"grace@navy.example","n":5}', ({ dialect }) => dialect !== "messages"),
+  named("a sign of addresses alone", "grace@navy", () => true),
+  named("digits of a telephone among others", "session 415 555 2671 of 8", () => true),
 ]);
