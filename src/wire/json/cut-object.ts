@@ -15,8 +15,9 @@ export const emptyObjects = (space: string): RegExp =>
 
 export const EMPTY_OBJECTS = emptyObjects("\\s");
 
-/** The text with the control characters of its strings as escapes: models write line breaks in code as they are. */
+/** The text of an object with the control characters of its strings as escapes: models write line breaks in code as they are. */
 export function withEscapedControls(text: string): string {
+  if (!CONTROL.test(text) || !BEGINS_OBJECT.test(text)) return text;
   let out = "";
   let from = 0;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', from)) {
@@ -27,7 +28,9 @@ export function withEscapedControls(text: string): string {
   return out + text.slice(from);
 }
 
-const CONTROLS = /[^ -\uffff]/g;
+const BEGINS_OBJECT = /^[ \t\n\r]*\{/;
+const CONTROL = /[^ -\uffff]/;
+const CONTROLS = new RegExp(CONTROL, "g");
 
 const escaped = (control: string): string => JSON.stringify(control).slice(1, -1);
 

@@ -121,7 +121,7 @@ const OBJECT_BEGUN = '{"';
 export function argumentsText(value: unknown): string {
   const carried = carriedIn(value);
   if (carried === undefined && typeof value === "string")
-    return isNoArguments(value) ? "{}" : wellFormedJson(value);
+    return isNoArguments(value) ? "{}" : wellFormedJson(withEscapedControls(value));
   if (carried === undefined && (typeof value !== "object" || value === null)) return NO_ARGUMENTS.text;
   try {
     const json = carried ?? JSON.stringify(value);

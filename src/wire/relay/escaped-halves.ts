@@ -23,7 +23,7 @@ const LONE = new RegExp(`^${BACKSLASH}${FIRST}`);
 const REPLACED: Fragment = "\\\\ufffd";
 
 /** Whether a piece may have such a half, or a part of one at its end. */
-export const mayHaveEscapedHalf = (piece: Fragment): boolean => piece.includes("\\\\") && SUSPECT.test(piece);
+const mayHaveEscapedHalf = (piece: Fragment): boolean => piece.includes("\\\\") && SUSPECT.test(piece);
 
 export interface Mended {
   readonly text: Fragment;

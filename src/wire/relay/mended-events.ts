@@ -1,7 +1,7 @@
 /**
  * Events of a translated stream as clients can read them one by one. The halves of a character that was cut between two deltas are
- * put together, since clients decode each event by itself, and halves that a call's arguments have as escapes are replaced. The first
- * pieces of arguments wait while they may mean that the call has none: `null` or white space, or the empty object that some servers
+ * put together, since clients decode each event by itself, halves that a call's arguments have as escapes are replaced, and control
+ * characters in their strings become escapes. The first pieces of arguments wait while they may mean that the call has none: `null` or white space, or the empty object that some servers
  * send before the arguments.
  */
 import { emptyObjects } from "../json/cut-object.ts";
@@ -11,7 +11,8 @@ import type { Fragment, StreamEvent } from "../neutral/neutral.ts";
 import { partKey } from "../neutral/part-key.ts";
 import type { Emit } from "../neutral/reader.ts";
 import { isNoArguments } from "../neutral/tool-arguments.ts";
-import { endedRest, mayHaveEscapedHalf, withoutEscapedHalves } from "./escaped-halves.ts";
+import { CallStrings } from "./call-strings.ts";
+import { endedRest, withoutEscapedHalves } from "./escaped-halves.ts";
 
 type Delta = Extract<StreamEvent, { type: "delta" }>;
 
@@ -37,16 +38,24 @@ export const needsMending = (event: StreamEvent): boolean =>
 const isFunctionCall = (event: StreamEvent): boolean =>
   event.type === "begin" && event.kind === "tool_call" && event.tool !== "custom";
 
+/** The arguments of a call of a function. */
+interface FunctionCall {
+  /** The beginning of an escape that they ended with. */
+  rest: Fragment;
+  readonly strings: CallStrings;
+}
+
+const isOpen = ({ rest, strings }: FunctionCall): boolean => rest !== "" || strings.isEscaped;
+
 export class MendedEvents {
   readonly #tell: Emit;
   /** The first half of a pair that each part's text ended with. */
   readonly #halves = new Map<number, Fragment>();
   /** What came of calls that have no arguments yet. */
   readonly #undecided = new Map<number, Fragment>();
-  /** Calls of functions, and the beginning of an escape that the arguments of each ended with. */
-  readonly #rests = new Map<number, Fragment>();
-  /** How many of these are not empty. */
-  #openRests = 0;
+  readonly #functions = new Map<number, FunctionCall>();
+  /** How many of these ended within an escape. */
+  #open = 0;
   /** A piece of an earlier delta is held back until the next event. */
   #isWaiting = false;
 
@@ -57,22 +66,21 @@ export class MendedEvents {
   /** Whether a delta can be told as it is. Asked of every delta. */
   #passes(text: Fragment): boolean {
     if (this.#isWaiting) return false;
-    if (this.#rests.size === 0) return !mayHaveHalf(text);
-    return !endsWithHalf(text) && !beginsWithHalf(text) && !mayHaveEscapedHalf(text);
+    return this.#functions.size === 0 ? !mayHaveHalf(text) : !text.includes("\\");
   }
 
   take(event: StreamEvent): void {
     if (event.type !== "delta") this.#takeOther(event);
     else if (this.#passes(event.text)) this.#tell(event);
     else this.#delta(event);
-    this.#isWaiting = this.#halves.size + this.#undecided.size + this.#openRests > 0;
+    this.#isWaiting = this.#halves.size + this.#undecided.size + this.#open > 0;
   }
 
   #takeOther(event: Exclude<StreamEvent, Delta>): void {
     if (event.type === "begin" && isFunctionCall(event)) {
       const key = partKey(event.choice, event.part);
       this.#undecided.set(key, "");
-      this.#rests.set(key, "");
+      this.#functions.set(key, { rest: "", strings: new CallStrings() });
     } else if (event.type === "end") {
       this.#end(event.choice, event.part);
     }
@@ -123,11 +131,12 @@ export class MendedEvents {
   }
 
   #withoutEscaped(given: Fragment, key: number): Fragment {
-    const before = this.#rests.get(key);
-    if (before === undefined) return given;
-    const { text, rest } = withoutEscapedHalves(before + given);
-    this.#rests.set(key, rest);
-    this.#openRests += Number(rest !== "") - Number(before !== "");
+    const call = this.#functions.get(key);
+    if (call === undefined) return given;
+    const wasOpen = isOpen(call);
+    const { text, rest } = withoutEscapedHalves(call.rest + call.strings.take(given));
+    call.rest = rest;
+    this.#open += Number(isOpen(call)) - Number(wasOpen);
     return text;
   }
 
@@ -140,12 +149,12 @@ export class MendedEvents {
   }
 
   #endRest({ choice, part }: Pick<Delta, "choice" | "part">, key: number): void {
-    const rest = this.#rests.get(key);
-    if (rest === undefined) return;
-    this.#rests.delete(key);
-    if (rest === "") return;
-    this.#openRests--;
-    const text = endedRest(rest);
+    const call = this.#functions.get(key);
+    if (call === undefined) return;
+    this.#functions.delete(key);
+    if (isOpen(call)) this.#open--;
+    if (call.rest === "") return;
+    const text = endedRest(call.rest);
     const undecided = this.#undecided.get(key);
     if (undecided === undefined) this.#tell({ type: "delta", choice, part, text });
     else this.#undecided.set(key, undecided + text);
