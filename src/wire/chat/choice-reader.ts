@@ -21,7 +21,7 @@ import {
   thinkingText,
 } from "./reasoning.ts";
 import { readStop } from "./stop.ts";
-import { argumentsOf, begins, isCustomCall, repeats, saysNothing } from "./tool-call.ts";
+import { argumentsOf, begins, grown, isCustomCall, isNamed, repeats, saysNothing } from "./tool-call.ts";
 
 /** The bound of arguments that come before the names of their calls. Nearly all servers send the name first. */
 const MAX_EARLY_BYTES = 1024 * 1024;
@@ -56,6 +56,8 @@ interface Call {
   seal: Seal | undefined;
   /** A piece of its arguments has come. */
   hasArguments: boolean;
+  /** The event that had a piece of its name last. */
+  namedIn: number;
   /** It is called with a text, not with arguments. */
   isCustom: boolean;
 }
@@ -67,6 +69,8 @@ export class ChoiceReader {
   mended: MendedCall[] | undefined;
   readonly #choice: number;
   readonly #emit: Emit;
+  /** The pieces of calls are passed on as they come: what begins one must have all that the client needs. */
+  readonly #isSpliced: boolean;
   #parts = 0;
   #open: OpenPart | undefined;
   #stopped = false;
@@ -79,15 +83,19 @@ export class ChoiceReader {
   readonly #callSeals = new Map<string, Seal>();
   #functionCall: Call | undefined;
   #earlyBytes = 0;
+  /** Counts those that were taken. */
+  #event = 0;
 
-  constructor(choice: number, emit: Emit) {
+  constructor(choice: number, emit: Emit, isSpliced: boolean) {
     this.#choice = choice;
     this.#emit = emit;
+    this.#isSpliced = isSpliced;
   }
 
   take(choice: JsonObject): void {
     if (this.#stopped) return;
     this.mended = undefined;
+    this.#event++;
     const delta = isObject(choice.delta) ? choice.delta : objectOf(choice.message);
     const logprobs = isObject(choice.logprobs) ? choice.logprobs : undefined;
     this.#reasoning(delta);
@@ -120,8 +128,15 @@ export class ChoiceReader {
     }
   }
 
+  /** Calls begin with their first argument, since more of the name may come before it; those without one when something else comes. */
+  #beginNamed(): void {
+    for (const call of this.#calls)
+      if (call.part < 0 && call.name !== "" && call.id !== "") this.#beginCall(call);
+  }
+
   /** Writers keep a call's first piece back until the next event, which may take long to come after a finish reason. */
   #release(): void {
+    this.#beginNamed();
     const call = this.#calls.findLast(({ part }) => part >= 0);
     if (call === undefined) return;
     this.#emit({ type: "delta", choice: this.#choice, part: call.part, text: "" });
@@ -199,6 +214,7 @@ export class ChoiceReader {
   }
 
   #begin(kind: OpenPart["kind"], index: number | undefined, isSummary: boolean, isRedacted: boolean): void {
+    this.#beginNamed();
     this.#close();
     const part = this.#parts++;
     this.#open = { part, kind, index, isSummary, seal: undefined };
@@ -246,7 +262,8 @@ export class ChoiceReader {
       if (known !== undefined && !begins(delta, known)) return known;
     }
     const last = given === undefined ? calls.at(-1) : calls[this.#places.get(given) ?? -1];
-    if (last !== undefined && !begins(delta, last)) return last;
+    const isNext = last?.namedIn === this.#event && given === undefined && isNamed(delta);
+    if (last !== undefined && !isNext && !begins(delta, last)) return last;
     return saysNothing(delta) ? undefined : this.#newCall(given);
   }
 
@@ -254,6 +271,7 @@ export class ChoiceReader {
     const calls = this.#calls;
     const place = calls.length;
     if (place === MAX_CALLS) return undefined;
+    this.#beginNamed();
     const isFree = given !== undefined && !calls.some(({ index }) => index === given);
     const index = isFree ? given : 1 + Math.max(-1, ...calls.map((call) => call.index));
     const call: Call = {
@@ -266,6 +284,7 @@ export class ChoiceReader {
       first: "",
       seal: undefined,
       hasArguments: false,
+      namedIn: -1,
       isCustom: false,
     };
     calls.push(call);
@@ -303,13 +322,16 @@ export class ChoiceReader {
     const given = call.isCustom ? input : args;
     if (call.part < 0) {
       if (typeof id === "string" && id !== "") call.id = id;
-      if (typeof name === "string" && name !== "") call.name = name;
+      if (typeof name === "string" && name !== "") {
+        call.name = grown(call.name, name);
+        call.namedIn = this.#event;
+      }
     }
     const text = fragmentOf(argumentsOf(given));
     if (text !== "") call.hasArguments = true;
     if (call.part < 0) {
       call.early += text;
-      if (call.name !== "") this.#beginCall(call);
+      if (call.name !== "" && (this.#isSpliced || call.early !== "")) this.#beginCall(call);
       else this.#kept(text);
     } else if (text !== "") {
       call.first = "";

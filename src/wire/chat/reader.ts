@@ -41,11 +41,13 @@ export class ChatStreamReader extends SseStreamReader {
   readonly #forward = (event: StreamEvent) => this.emit(event);
   /** The calls of the last event that lack something; undefined where none does. */
   mended: Map<number, { readonly choice: number; readonly calls: readonly MendedCall[] }> | undefined;
+  readonly #isSpliced: boolean;
   readonly #uses = new Uses();
   #tiers: TierNames = NO_TIERS;
 
   constructor(maxEventBytes: number, tap?: EventTap) {
     super(maxEventBytes, FRAME_KEYS, tap);
+    this.#isSpliced = tap !== undefined;
   }
 
   get report(): Report | undefined {
@@ -121,7 +123,7 @@ export class ChatStreamReader extends SseStreamReader {
     while (this.#choices.length <= at) this.#choices.push(undefined);
     let choice = this.#choices[at];
     if (choice === undefined) {
-      choice = new ChoiceReader(at, this.#forward);
+      choice = new ChoiceReader(at, this.#forward, this.#isSpliced);
       this.#choices[at] = choice;
     }
     return choice;

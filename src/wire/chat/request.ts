@@ -32,7 +32,7 @@ export interface ChatRequest extends ClientRequest {
   readonly usageSwitch: Edit | undefined;
   /** The member in which the client sent the output bound. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens" | undefined;
-  /** The length of the longest id of a call or a result, UTF-8 bytes; 0 where the conversation has none. */
+  /** The length of the longest id of a call or a result, UTF-8 bytes; infinite for an empty one, 0 where the conversation has none. */
   readonly longestCallId: number;
 }
 
@@ -149,7 +149,10 @@ function mediaOf(messages: ChatRequestBody["messages"], hasOpaque: boolean): Med
 }
 
 function noteId(id: unknown, media: Media): void {
-  if (typeof id === "string" && id.length > media.longestCallId) media.longestCallId = id.length;
+  if (typeof id !== "string") return;
+  // The text of a very long one was left out, and an empty one is refused, too.
+  const length = id === "" ? Number.POSITIVE_INFINITY : id.length;
+  if (length > media.longestCallId) media.longestCallId = length;
 }
 
 function countPart(part: unknown, media: Media, hasOpaque: boolean): void {

@@ -28,6 +28,13 @@ export function begins({ index, id, function: fn, custom }: JsonObject, last: Be
   return argumentsOf(given).trimStart().startsWith("{") && isWhole(last.first);
 }
 
+/** Whether a piece has a name, or a part of one. */
+export const isNamed = ({ function: fn, custom }: JsonObject): boolean =>
+  stringOf(objectOf(fn ?? custom).name) !== "";
+
+/** A name with its next piece. Some servers send a name in pieces, some the whole of it each time. */
+export const grown = (name: string, piece: string): string => (piece.startsWith(name) ? piece : name + piece);
+
 /** Whether a piece says the whole call once more, as some servers do at its end. */
 export function repeats({ function: fn, custom }: JsonObject, last: BegunCall): boolean {
   const { name, arguments: given } = objectOf(fn ?? custom);

@@ -5,9 +5,11 @@
  * give twice. They parse arguments as JSON text, or take them as an object, and some servers send the other.
  */
 import { madeId } from "../accepts/made-ids.ts";
-import { type Edit, memberOf, membersOf, moved, setMember } from "../json/json.ts";
+import { withEscapedControls } from "../json/cut-object.ts";
+import { type Edit, memberOf, membersOf, moved, setMember, utf8Of } from "../json/json.ts";
 import { type OpaquePaths, opaquePaths, opaqueSpans } from "../json/opaque.ts";
 import type { Span } from "../json/spans.ts";
+import { latin1OfJson } from "../neutral/fragment.ts";
 import { isObject, type JsonObject, stringOf } from "../neutral/reader.ts";
 import { argumentsObject, isNoArguments } from "../neutral/tool-arguments.ts";
 
@@ -88,7 +90,7 @@ const MAX_CALLS = 1024;
 export class AnswerCalls {
   readonly #form: CallForm;
   /** By id, the number of the first call that has it. */
-  readonly #first = new Map<unknown, number>();
+  readonly #first = new Map<string, number>();
 
   constructor(form: CallForm) {
     this.#form = form;
@@ -106,7 +108,7 @@ export class AnswerCalls {
   needsId(value: unknown, at: number): boolean {
     if (!isCall(value, this.#form)) return false;
     const id = value[this.#form.id];
-    if (!id) return true;
+    if (typeof id !== "string" || id === "") return true;
     const first = this.#first.get(id);
     if (first === undefined && this.#first.size < MAX_CALLS) this.#first.set(id, at);
     return first !== undefined && first !== at;
@@ -121,7 +123,8 @@ function isOdd(call: JsonObject, { within, args, isText }: CallForm): boolean {
   const holder = within === undefined ? call : call[within];
   if (!isObject(holder) || !(args in holder || within !== undefined)) return false;
   const given = holder[args];
-  return isText ? typeof given !== "string" || isNoArguments(given) : !isObject(given);
+  if (!isText) return !isObject(given);
+  return typeof given !== "string" || isNoArguments(given) || withEscapedControls(given) !== given;
 }
 
 /** The edits that the calls of a whole answer need. @param text latin1 */
@@ -154,11 +157,19 @@ function argumentEdits(text: string, span: Span, { within, args, isText }: CallF
   return memberEdit(text, { start, end }, args, isText ? asText(json) : asObject(json));
 }
 
-/** Both keep what is written, one character a byte. */
-const asText = (json: string): string =>
-  JSON.stringify(json.startsWith("{") || json.startsWith("[") ? json : "{}");
-const asObject = (json: string): string =>
-  json.startsWith('"') ? argumentsObject(JSON.parse(json)).text : "{}";
+/** @param json of the arguments, latin1 as what is returned */
+function asText(json: string): string {
+  if (json.startsWith("{") || json.startsWith("[")) return JSON.stringify(json);
+  const given: unknown = JSON.parse(utf8Of(json));
+  const isNone = typeof given !== "string" || isNoArguments(given);
+  return latin1OfJson(isNone ? "{}" : withEscapedControls(given));
+}
+
+function asObject(json: string): string {
+  const given: unknown = JSON.parse(utf8Of(json));
+  const { text } = argumentsObject(typeof given === "string" ? given : "");
+  return Buffer.from(text).toString("latin1");
+}
 
 function memberEdit(text: string, { start, end }: Span, name: string, value: string): Edit[] {
   const call = text.slice(start, end);

@@ -50,6 +50,13 @@ test.each([
     '{"name":"f","input":""}',
   ],
   ["responses", "an object", responses(SPACED), `"arguments":${AS_TEXT}}`],
+  [
+    "chat",
+    "line breaks",
+    chat(chatCall('{"name":"f","arguments":"{\\"s\\":\\"1\\n2é\\u00e9\\"}"}')),
+    '"arguments":"{\\"s\\":\\"1\\\\n2éé\\"}"},"x":1.0}',
+  ],
+  ["messages", "a text beyond ASCII", messages('"{\\"s\\":\\"é\\u00e9\\"}"'), '"input":{"s":"éé"}}'],
   ["responses", "an empty text", responses('""'), '"arguments":"{}"}'],
   ["messages", "a text", messages(AS_TEXT), `"input":${SPACED}}`],
   ["messages", "no JSON", messages('"ls"'), '"input":{"INVALID_JSON":"ls"}}'],

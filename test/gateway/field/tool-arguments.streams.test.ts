@@ -40,7 +40,7 @@ interface Case {
   readonly name: string;
   readonly target: "chat" | "responses" | "messages" | "gemini" | "converse";
   readonly said: Scripted;
-  /** Between equal ends the client gets the arguments as the upstream wrote them, and they are no JSON of an object. */
+  /** Between equal ends the client gets the pieces as the upstream wrote them, and put together they are no such call. */
   readonly isOdd?: boolean;
   /** Undefined for an id that is made here. */
   readonly calls: readonly (Omit<Call, "id"> & { readonly id: string | undefined })[];
@@ -234,6 +234,59 @@ const CASES: readonly Case[] = [
       [more(0, '{"n":2}')],
     ),
     calls: [call(undefined, { n: 1 }), { ...call(undefined, { n: 2 }), name: "g" }],
+  },
+  {
+    // continuedev/continue#5849.
+    name: "a name in pieces",
+    target: "chat",
+    said: chat(
+      [{ index: 0, id: "call_a", type: "function", function: { name: "get_", arguments: "" } }],
+      [{ index: 0, id: "call_a", function: { name: "weather" } }],
+      [more(0, '{"n":1}')],
+    ),
+    isOdd: true,
+    calls: [{ ...call("call_a", { n: 1 }), name: "get_weather" }],
+  },
+  {
+    name: "a name in pieces, with the whole of it each time",
+    target: "chat",
+    said: chat(
+      [{ index: 0, id: "call_a", type: "function", function: { name: "f" } }],
+      [{ index: 0, id: "call_a", function: { name: "fg" } }],
+      [{ index: 0, id: "call_a", function: { name: "fg", arguments: '{"n":1}' } }],
+    ),
+    isOdd: true,
+    calls: [{ ...call("call_a", { n: 1 }), name: "fg" }],
+  },
+  {
+    name: "a late id",
+    target: "chat",
+    said: chat(
+      [{ index: 0, type: "function", function: { name: "f", arguments: "" } }],
+      [{ index: 0, id: "call_a", function: { arguments: "{}" } }],
+    ),
+    isOdd: true,
+    calls: [A],
+  },
+  {
+    name: "calls without arguments before a text, and in one chunk",
+    target: "chat",
+    said: chat(
+      [
+        { index: 0, id: "call_a", type: "function", function: { name: "f" } },
+        { index: 1, id: "call_b", type: "function", function: { name: "f" } },
+      ],
+      [more(1, "{}")],
+    ),
+    isOdd: true,
+    calls: [A, B],
+  },
+  {
+    name: "two calls in one chunk without indexes, ids and arguments",
+    target: "chat",
+    said: chat([{ function: { name: "f" } }, { function: { name: "g" } }]),
+    isOdd: true,
+    calls: [call(undefined), { ...call(undefined), name: "g" }],
   },
   {
     name: "an object",
