@@ -39,7 +39,7 @@ export const fitSchema = (text: string, rules: SchemaRules): FittedSchema | unde
 
 function fitted(text: string, root: SchemaNode, rules: SchemaRules): FittedSchema | undefined {
   const references = new References(text, root);
-  if (!rules.recursion && isRecursive(root, references)) return undefined;
+  if (!rules.recursion && isRecursive(root, references, rules.refused)) return undefined;
   const fitting = new Fitting(text, rules, references);
   if (!fitting.fit(root, true)) return undefined;
   const { edits, isTold, isClosed } = fitting;
@@ -139,13 +139,7 @@ class Fitting {
       if (!this.#rules.closesMaps) return false;
       this.isClosed = true;
     }
-    const last = node.members.at(-1);
-    const at = last?.end ?? node.start + 1;
-    this.edits.push({
-      start: at,
-      end: at,
-      text: `${last === undefined ? "" : ","}"additionalProperties":false`,
-    });
+    this.edits.push(addedMember(node, "additionalProperties", "false"));
     return true;
   }
 
@@ -184,6 +178,13 @@ export function wrappedReference(
   if (node.members.every(({ key }) => beside.test(key)) || !hasNoOther(node, "$ref")) return undefined;
   const { start, valueStart, end } = keywordOf(node, "$ref") as SchemaMember;
   return { start, end, text: `"anyOf":[{"$ref":${value ?? text.slice(valueStart, end)}}]` };
+}
+
+/** A member behind all others. @param value JSON text */
+export function addedMember({ members, start }: SchemaNode, key: string, value: string): Edit {
+  const last = members.at(-1);
+  const at = last?.end ?? start + 1;
+  return { start: at, end: at, text: `${last === undefined ? "" : ","}${JSON.stringify(key)}:${value}` };
 }
 
 /**

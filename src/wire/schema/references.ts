@@ -25,14 +25,20 @@ export class References {
   /**
    * The schema that a pointer of this text leads to (RFC 6901 in a URI's fragment). Undefined where it leads to none, or the
    * reference is another URI.
+   * @param pass hears of each keyword on the way: the schema that has it, and the index of its word
    */
-  target(reference: string): SchemaNode | undefined {
+  target(
+    reference: string,
+    pass?: (node: SchemaNode, key: string, at: number) => void,
+  ): SchemaNode | undefined {
     if (reference === "#") return this.#root;
     if (!reference.startsWith("#/")) return undefined;
     const words = reference.slice(2).split("/").map(wordOf);
     let node: SchemaNode | undefined = this.#root;
     for (let at = 0; node !== undefined && at < words.length; ) {
-      const keyword: SchemaMember | undefined = this.#find(node.members, words[at++], keyOf);
+      const keyword: SchemaMember | undefined = this.#find(node.members, words[at], keyOf);
+      if (keyword !== undefined) pass?.(node, keyword.key, at);
+      at++;
       const schemas: readonly NamedSchema[] = keyword?.schemas ?? [];
       const isValue: boolean = schemas.length === 1 && schemas[0]?.name === "" && words[at] !== "";
       node = (isValue ? schemas[0] : this.#find(schemas, words[at++], nameOf))?.node;
@@ -67,15 +73,18 @@ function wordOf(word: string): string {
   }
 }
 
-/** Whether a schema contains itself, directly or through others: its values may nest without end. */
-export function isRecursive(root: SchemaNode, references: References): boolean {
+/**
+ * Whether a schema contains itself, directly or through others: its values may nest without end.
+ * @param left keywords that do not count
+ */
+export function isRecursive(root: SchemaNode, references: References, left: ReadonlySet<string>): boolean {
   const done = new Set<SchemaNode>();
   const open = new Set<SchemaNode>();
   // No recursion: a chain of references may be as long as the schema.
   const stack: { readonly node: SchemaNode; readonly next: SchemaNode[] }[] = [];
   const enter = (node: SchemaNode) => {
     open.add(node);
-    stack.push({ node, next: within(node, references) });
+    stack.push({ node, next: within(node, references, left) });
   };
   enter(root);
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
@@ -91,9 +100,10 @@ export function isRecursive(root: SchemaNode, references: References): boolean {
 }
 
 /** The schemas within a schema, and the one that it refers to. */
-function within(node: SchemaNode, references: References): SchemaNode[] {
+function within(node: SchemaNode, references: References, left: ReadonlySet<string>): SchemaNode[] {
   const nodes: SchemaNode[] = [];
-  for (const { schemas } of node.members) {
+  for (const { key, schemas } of node.members) {
+    if (left.has(key)) continue;
     for (const schema of schemas) if (schema.node !== undefined) nodes.push(schema.node);
   }
   const reference = references.of(node);

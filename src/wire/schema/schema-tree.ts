@@ -35,14 +35,27 @@ export interface NamedSchema {
 /** How a keyword holds schemas: as its value, in a list, by name, or as its value or a list. */
 const HOLDS: ReadonlyMap<string, "value" | "list" | "map" | "either"> = new Map([
   ["properties", "map"],
+  ["patternProperties", "map"],
   ["$defs", "map"],
   ["definitions", "map"],
+  ["dependentSchemas", "map"],
+  ["dependencies", "map"],
   ["anyOf", "list"],
   ["oneOf", "list"],
   ["allOf", "list"],
   ["prefixItems", "list"],
   ["items", "either"],
+  ["additionalItems", "value"],
+  ["unevaluatedItems", "value"],
+  ["contains", "value"],
   ["additionalProperties", "value"],
+  ["unevaluatedProperties", "value"],
+  ["propertyNames", "value"],
+  ["not", "value"],
+  ["if", "value"],
+  ["then", "value"],
+  ["else", "value"],
+  ["contentSchema", "value"],
 ]);
 
 const QUOTE = 34;
@@ -141,9 +154,21 @@ function eachElement(text: string, open: number, read: (index: number, start: nu
   return at + 1;
 }
 
+/** Up to so many members, looking through them costs less than an index. */
+const FEW = 32;
+
+const INDEXES = new WeakMap<SchemaNode, ReadonlyMap<string, SchemaMember>>();
+
 /** A schema's keyword: of equal names the last, which is the one that readers of JSON take. */
-export function keywordOf({ members }: SchemaNode, key: string): SchemaMember | undefined {
-  return members.findLast((member) => member.key === key);
+export function keywordOf(node: SchemaNode, key: string): SchemaMember | undefined {
+  const { members } = node;
+  if (members.length <= FEW) return members.findLast((member) => member.key === key);
+  let index = INDEXES.get(node);
+  if (index === undefined) {
+    index = new Map(members.map((member) => [member.key, member]));
+    INDEXES.set(node, index);
+  }
+  return index.get(key);
 }
 
 /** A keyword's value, if it is short: types, flags, bounds. Undefined where it is long, or there is none. */
@@ -161,6 +186,12 @@ const MAX_SHORT = 256;
 /** Whether a schema says that its values may be objects, by its type or by its properties. */
 export function takesObjects(text: string, node: SchemaNode): boolean {
   const type = shortValue(text, keywordOf(node, "type"));
-  if (type === undefined) return keywordOf(node, "properties") !== undefined;
-  return type === "object" || (Array.isArray(type) && type.includes("object"));
+  return type === undefined ? keywordOf(node, "properties") !== undefined : isOrHas(type, "object");
 }
+
+/** Whether the type that a schema says is this one, or is of this one and others. */
+export const saysType = (text: string, node: SchemaNode, name: string): boolean =>
+  isOrHas(shortValue(text, keywordOf(node, "type")), name);
+
+const isOrHas = (type: unknown, name: string): boolean =>
+  type === name || (Array.isArray(type) && type.includes(name));

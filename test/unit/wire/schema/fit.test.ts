@@ -149,6 +149,11 @@ const CLAUDE: readonly Case[] = [
     heard: "closed",
   },
   kept("a schema that is true", "true"),
+  told(
+    "what contains itself where it is only told",
+    '{"type":"array","prefixItems":[{"$ref":"#"}]}',
+    '{"type":"array","description":"{prefixItems: [{\\"$ref\\":\\"#\\"}]}"}',
+  ),
 ];
 
 const OPENAI: readonly Case[] = [
@@ -237,6 +242,11 @@ test.each([
     "a description of a megabyte, bounds of another",
     `{"type":"string","description":"${"d".repeat(2 ** 20)}","not":"${"n".repeat(2 ** 20)}"}`,
     "told",
+  ],
+  [
+    "a keyword many times, beside none of another",
+    `{"type":"null",${Array.from({ length: 100_000 }, () => '"oneOf":[1]').join()}}`,
+    "unfit",
   ],
   [
     "many properties",
