@@ -6,8 +6,9 @@ import type { Endpoint } from "../../base/endpoint.ts";
 import { effortOf } from "../neutral/effort.ts";
 import type { NeutralRequest, NeutralTool, OutputFormat } from "../neutral/neutral.ts";
 import { defined, OptionTaker, sameWords } from "../neutral/options.ts";
-import { strictFormat, strictTool } from "../schema/enforced.ts";
-import { OPENAI_RULES } from "../schema/rules.ts";
+import { strictFormat } from "../schema/enforced.ts";
+import { OPENAI_RULES, OPENAI_TOOLS } from "../schema/rules.ts";
+import { fittedTool } from "../schema/tool.ts";
 import { writeMessages } from "./write-messages.ts";
 
 /** Anthropic's words for the tier mean nothing here. */
@@ -67,7 +68,7 @@ function tools(given: readonly NeutralTool[], taker: OptionTaker) {
   }
   return defined({
     tools: given.map((tool, index) => {
-      const { name, description, parameters, strict } = strictTool(tool, index, OPENAI_RULES, taker);
+      const { name, description, parameters, strict } = fittedTool(tool, index, OPENAI_TOOLS, taker);
       return {
         type: "function",
         function: defined({ name, description, parameters: parameters.placed, strict }),

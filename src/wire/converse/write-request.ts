@@ -8,9 +8,9 @@ import type { NeutralRequest, OutputFormat } from "../neutral/neutral.ts";
 import { OptionTaker } from "../neutral/options.ts";
 import { ANY_OBJECT, objectSchema } from "../neutral/tool-arguments.ts";
 import { mayBudget } from "../neutral/turns.ts";
-import { claudeTool } from "../schema/claude-tool.ts";
 import { enforcedFormat, strictTool } from "../schema/enforced.ts";
-import { CLAUDE_RULES } from "../schema/rules.ts";
+import { CLAUDE_RULES, CLAUDE_TOOLS } from "../schema/rules.ts";
+import { fittedTool } from "../schema/tool.ts";
 import type {
   ConverseMessage,
   ConverseRequestBody,
@@ -110,11 +110,10 @@ function writeTools(
     tools: tools.flatMap((tool, index): ToolConfig["tools"] => {
       const { name, description, cache: mark } = tool;
       // "The value at toolConfig.tools.0.toolSpec.inputSchema.json.type must be one of the following: object." (earendil-works/pi#8279)
-      const typed = { ...tool, parameters: objectSchema(tool.parameters) };
       const { parameters, strict } =
         family === "anthropic"
-          ? claudeTool(typed, index, options)
-          : strictTool(typed, index, CLAUDE_RULES, options);
+          ? fittedTool(tool, index, CLAUDE_TOOLS, options)
+          : strictTool({ ...tool, parameters: objectSchema(tool.parameters) }, index, CLAUDE_RULES, options);
       const toolSpec = {
         name,
         // An empty one is refused.

@@ -7,10 +7,9 @@ import { type Thinker, takeSampling, takeThinking } from "../claude.ts";
 import { type JsonText, type Placed, withNewMember } from "../json/json-text.ts";
 import type { NeutralTool, ToolChoice } from "../neutral/neutral.ts";
 import type { OptionTaker } from "../neutral/options.ts";
-import { objectSchema } from "../neutral/tool-arguments.ts";
-import { claudeTool } from "../schema/claude-tool.ts";
 import { enforcedFormat, type SchemaFormat } from "../schema/enforced.ts";
-import { CLAUDE_RULES } from "../schema/rules.ts";
+import { CLAUDE_RULES, CLAUDE_TOOLS } from "../schema/rules.ts";
+import { fittedTool } from "../schema/tool.ts";
 import { cacheControl } from "./write-messages.ts";
 
 export interface Written extends Thinker {
@@ -44,11 +43,9 @@ export function optionMembers(options: OptionTaker, written: Written) {
   };
 }
 
-/** The dialect requires the schema of an object, and one that its grammar takes of a strict tool. */
+/** The dialect refuses some schemas of any tool, and more of a strict one. */
 export function toolOf(tool: NeutralTool, index: number, options: OptionTaker) {
-  const typedParameters = objectSchema(tool.parameters);
-  const typed = typedParameters === tool.parameters ? tool : { ...tool, parameters: typedParameters };
-  const { name, description, parameters, strict, cache } = claudeTool(typed, index, options);
+  const { name, description, parameters, strict, cache } = fittedTool(tool, index, CLAUDE_TOOLS, options);
   const written: ToolBody = { name, input_schema: parameters.placed };
   if (description !== undefined) written.description = description;
   if (strict !== undefined) written.strict = strict;

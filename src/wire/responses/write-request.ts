@@ -7,8 +7,9 @@ import type { Written } from "../format.ts";
 import { effortOf } from "../neutral/effort.ts";
 import type { NeutralRequest, NeutralTool, OutputFormat, Reasoning, ToolChoice } from "../neutral/neutral.ts";
 import { OptionTaker, sameWords } from "../neutral/options.ts";
-import { strictFormat, strictTool } from "../schema/enforced.ts";
-import { OPENAI_RULES } from "../schema/rules.ts";
+import { strictFormat } from "../schema/enforced.ts";
+import { OPENAI_RULES, OPENAI_TOOLS } from "../schema/rules.ts";
+import { fittedTool } from "../schema/tool.ts";
 import { writeMessages } from "./write-messages.ts";
 
 export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoint): Written {
@@ -40,7 +41,7 @@ export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoin
       type: custom.has(name) ? ("custom" as const) : ("function" as const),
       name,
     });
-    body.tools = tools.map((tool, index) => toolOf(strictTool(tool, index, OPENAI_RULES, options)));
+    body.tools = tools.map((tool, index) => toolOf(tool, index, options));
     body.tool_choice = choiceOf(choice, allowed, named);
     body.parallel_tool_calls = parallel;
     // Without tools none of the three has an effect, unless a call is required.
@@ -58,7 +59,8 @@ export function writeResponsesRequest(request: NeutralRequest, endpoint: Endpoin
 
 const TIERS = sameWords("auto", "default", "flex", "scale", "priority", "fast", "ultrafast");
 
-const toolOf = (tool: NeutralTool) => (tool.kind === "custom" ? customOf(tool) : functionOf(tool));
+const toolOf = (tool: NeutralTool, index: number, options: OptionTaker) =>
+  tool.kind === "custom" ? customOf(tool) : functionOf(fittedTool(tool, index, OPENAI_TOOLS, options));
 
 /** The default of `strict` is true in this format, and false in all others. */
 const functionOf = ({ name, description, parameters, strict }: NeutralTool) => ({

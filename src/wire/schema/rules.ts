@@ -1,6 +1,6 @@
 /**
- * What providers that hold a model to a schema refuse in it, as data. Each provider's grammar takes a part of JSON Schema: the rest is
- * answered with status 400 before the model is asked.
+ * What providers refuse in a schema, as data. The grammar of one that holds a model to it takes a part of JSON Schema, and tools that no
+ * model is held to are checked too: the rest is answered with status 400 before the model is asked.
  */
 
 export interface SchemaRules {
@@ -107,4 +107,39 @@ export const OPENAI_RULES: SchemaRules = {
   recursion: true,
   allRequired: true,
   closesMaps: false,
+};
+
+/** What a provider asks of the schema of every tool, beside keywords as draft 2020-12 of JSON Schema has them. */
+export interface ToolRules {
+  /** For tools that the model is held to. */
+  readonly strict: SchemaRules;
+  /** Keywords that the outermost schema may not have. */
+  readonly refusedOutermost: ReadonlySet<string>;
+  /** An object must say its properties, and an array its items in an object, even if it says nothing by that. */
+  readonly saysAll: boolean;
+}
+
+const CHOICES = ["anyOf", "oneOf", "allOf"];
+
+/**
+ * Claude, at Anthropic and at Bedrock: "input_schema does not support oneOf, allOf, or anyOf at the top level"
+ * (anthropics/claude-code#40075), "JSON schema is invalid. It must match JSON Schema draft 2020-12" (openclaw/openclaw#98588,
+ * Dokploy/mcp#74, AlexGladkov/claude-in-mobile#55).
+ */
+export const CLAUDE_TOOLS: ToolRules = {
+  strict: CLAUDE_RULES,
+  refusedOutermost: new Set(CHOICES),
+  saysAll: false,
+};
+
+/**
+ * OpenAI: "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level"
+ * (langchain-ai/langchainjs#9804; a schema of an object has no `enum`), "object schema missing properties" (spring-projects/spring-ai#4776,
+ * tailcallhq/forgecode#1359, nested can1357/oh-my-pi#1147), "array schema missing items" (apify/apify-mcp-server#36, `prefixItems`
+ * AnswerDotAI/fastcore#798, in a list of types campfirein/byterover-cli#42), and no items that are a boolean (lobehub/lobehub#16153).
+ */
+export const OPENAI_TOOLS: ToolRules = {
+  strict: OPENAI_RULES,
+  refusedOutermost: new Set([...CHOICES, "not"]),
+  saysAll: true,
 };

@@ -4,57 +4,9 @@
  * optional property in OpenAI's strict mode), decolua/9router#1036 and NousResearch/hermes-agent#98928 (references for Gemini).
  */
 import { expect } from "vitest";
-import type { Json } from "../../support/conformance/ask.ts";
 import type { ChatUpstreamName } from "../../support/conformance/ends.ts";
 import { type Exchange, type Kind, kinds } from "../../support/field/kinds.ts";
-
-const SAY = '"messages":[{"role":"user","content":"x"}]';
-
-/** An answer's format that the model is held to, with this schema. */
-const format = (schema: string) => ({
-  chat: `{${SAY},"response_format":{"type":"json_schema","json_schema":{"name":"r","strict":true,"schema":${schema}}}}`,
-  responses: `{"input":"x","text":{"format":{"type":"json_schema","name":"r","strict":true,"schema":${schema}}}}`,
-  messages: `{"max_tokens":9,${SAY},"output_config":{"format":{"type":"json_schema","schema":${schema}}}}`,
-  generate: `{${SAY},"format":{"type":"json_schema","strict":true,"schema":${schema}}}`,
-});
-
-/** A tool with these parameters. */
-const tool = (parameters: string, strict: boolean) => ({
-  chat: `{${SAY},"tools":[{"type":"function","function":{"name":"f","strict":${strict},"parameters":${parameters}}}]}`,
-  responses: `{"input":"x","tools":[{"type":"function","name":"f","strict":${strict},"parameters":${parameters}}]}`,
-  messages: `{"max_tokens":9,${SAY},"tools":[{"name":"f","strict":${strict},"input_schema":${parameters}}]}`,
-  generate: `{${SAY},"tools":[{"name":"f","strict":${strict},"parameters":${parameters}}]}`,
-});
-
-interface Sent {
-  readonly schema: Json;
-  readonly strict: Json;
-}
-
-const FORMATS: Readonly<Record<ChatUpstreamName, (body: Json) => Sent>> = {
-  chat: ({ response_format: { json_schema: sent } }) => sent,
-  responses: ({ text: { format: sent } }) => sent,
-  messages: ({ output_config: { format: sent } }) => ({ schema: sent.schema, strict: true }),
-  gemini: ({ generationConfig: sent }) => ({ schema: sent.responseJsonSchema, strict: undefined }),
-  converse: ({ outputConfig: { textFormat: sent } }) => ({
-    schema: JSON.parse(sent.structure.jsonSchema.schema),
-    strict: true,
-  }),
-};
-
-const TOOLS: Readonly<Record<ChatUpstreamName, (body: Json) => Sent>> = {
-  chat: ({ tools: [{ function: sent }] }) => ({ schema: sent.parameters, strict: sent.strict }),
-  responses: ({ tools: [sent] }) => ({ schema: sent.parameters, strict: sent.strict }),
-  messages: ({ tools: [sent] }) => ({ schema: sent.input_schema, strict: sent.strict }),
-  gemini: ({ tools: [{ functionDeclarations: sent }] }) => ({
-    schema: sent[0].parametersJsonSchema,
-    strict: undefined,
-  }),
-  converse: ({ toolConfig: { tools: sent } }) => ({
-    schema: sent[0].toolSpec.inputSchema.json,
-    strict: sent[0].toolSpec.strict,
-  }),
-};
+import { CLOSED, FORMATS, format, object, type Sent, TOOLS, tool } from "./schemas.fixtures.ts";
 
 /** What a provider gets, and whether the client is warned. */
 interface Expected {
@@ -73,8 +25,6 @@ interface Case {
   readonly gemini?: string;
 }
 
-const object = (properties: string, more = "") => `{"type":"object","properties":{${properties}}${more}}`;
-const CLOSED = ',"additionalProperties":false';
 const N = ',"required":["n"]';
 
 const BOUNDED = object(
@@ -177,41 +127,6 @@ kinds(
       name: entry.name,
       ask: tool(entry.schema, true),
       check: (exchange) => expectSent(exchange, TOOLS[exchange.dialect](exchange.up.json), entry),
-    }),
-  ),
-);
-
-/** Any JSON schema will do for a tool that the model is not held to. */
-const LOOSE = object('"n":{"type":"integer","minimum": 1.0,"oneOf":[{"maxLength":9007199254740993}]}');
-
-kinds("other tools", [
-  {
-    name: "a schema stays to the byte",
-    ask: tool(LOOSE, false),
-    check: ({ up }) => expect(up.raw).toContain(LOOSE),
-  },
-]);
-
-/** Bedrock: "The value at toolConfig.tools.0.toolSpec.inputSchema.json.type must be one of the following: object." (earendil-works/pi#8279) */
-const UNTYPED: readonly (readonly [string, string])[] = [
-  ["{}", '{"type":"object"}'],
-  [`{"properties":{"n":{"const":1.0}}${N}}`, `{"properties":{"n":{"const":1.0}}${N},"type":"object"}`],
-  ['{"type":["object","null"],"properties":{}}', '{"type":"object","properties":{}}'],
-];
-
-kinds(
-  "tools that do not say that they take an object",
-  UNTYPED.map(
-    ([schema, typed]): Kind => ({
-      name: schema,
-      ask: tool(schema, false),
-      clients: ["chat", "responses", "generate"],
-      targets: ["messages", "converse"],
-      check: ({ dialect, up, heard }) => {
-        expect(TOOLS[dialect](up.json).schema.type).toBe("object");
-        expect(up.raw).toContain(typed);
-        expect(heard.svc.warnings).toEqual([]);
-      },
     }),
   ),
 );

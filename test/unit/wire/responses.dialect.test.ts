@@ -213,7 +213,7 @@ describe("options", () => {
       temperature: 0,
       top_p: 0.5,
       top_logprobs: 2,
-      tools: [{ type: "function", name: "f", parameters: { type: "object" }, strict: false }],
+      tools: [{ type: "function", name: "f", parameters: { type: "object", properties: {} }, strict: false }],
       tool_choice: "required",
       parallel_tool_calls: false,
       text: { format: { type: "json_schema", name: "response", schema: { a: 1 } }, verbosity: "low" },
