@@ -13,6 +13,7 @@ import {
   readSchema,
   type SchemaMember,
   type SchemaNode,
+  saysType,
   shortValue,
   takesObjects,
 } from "./schema-tree.ts";
@@ -49,6 +50,18 @@ function fitted(text: string, root: SchemaNode, rules: SchemaRules): FittedSchem
 /** What stands beside a reference and changes nothing about it. */
 const BESIDE_REFERENCE = /^\$|^definitions$/;
 
+/** References to the whole, or to a definition of the outermost schema. */
+const DEFINED = /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/;
+
+/** Keywords of schemas that have their type from other schemas. */
+const TYPELESS = ["$ref", "anyOf", "oneOf", "allOf"];
+
+/** The type of a value, in JSON Schema's words; undefined of objects and lists. */
+function plainType(value: unknown): string | undefined {
+  if (value === null) return "null";
+  return typeof value === "object" ? undefined : typeof value;
+}
+
 /** One schema's text, and what is edited in it. */
 class Fitting {
   readonly edits: Edit[] = [];
@@ -69,6 +82,8 @@ class Fitting {
     if (this.#rules.allRequired && !this.#requiresAll(node, isRoot)) return false;
     const reference = this.#references.of(node);
     if (reference?.startsWith("#") === false) return false;
+    if (this.#rules.definedReferences && !this.#isDefined(reference)) return false;
+    if (this.#rules.allTyped && !this.#sayType(node)) return false;
     if (!isRoot && reference !== undefined) {
       const wrapped = wrappedReference(this.#text, node, BESIDE_REFERENCE);
       if (wrapped !== undefined) this.edits.push(wrapped);
@@ -94,7 +109,9 @@ class Fitting {
       if (!hasNoOther(node, key) || (key === "allOf" && schemas.length !== 1)) return false;
       this.#rename(member, "anyOf");
     }
-    return schemas.every((schema) => schema.node === undefined || this.fit(schema.node, false));
+    return schemas.every(({ node: inner }) =>
+      inner === undefined ? !this.#rules.allTyped : this.fit(inner, false),
+    );
   }
 
   #takesAllOf({ schemas }: SchemaMember): boolean {
@@ -112,6 +129,8 @@ class Fitting {
     if (key === "pattern") return first === '"' && !this.#rules.takesPattern(this.#valueOf(member) as string);
     if (key === "minItems") return !(Number(shortValue(this.#text, member)) <= mostMinItems);
     if (key === "items") return first === "[";
+    // Draft 4 says so whether a bound is within; no later draft takes a boolean.
+    if (key === "exclusiveMinimum" || key === "exclusiveMaximum") return first === "t" || first === "f";
     if (key === "oneOf") return keywordOf(node, "anyOf") !== undefined && schemas.length > 0;
     if (!plainLiterals || (key !== "enum" && key !== "const")) return false;
     if (key === "const") return first === "{" || first === "[";
@@ -140,6 +159,30 @@ class Fitting {
       this.isClosed = true;
     }
     this.edits.push(addedMember(node, "additionalProperties", "false"));
+    return true;
+  }
+
+  #isDefined(reference: string | undefined): boolean {
+    if (reference === undefined) return true;
+    return DEFINED.test(reference) && this.#references.target(reference) !== undefined;
+  }
+
+  /** A schema of nothing but values says their type by them. @returns false of a schema whose type is not known, or that of its items */
+  #sayType(node: SchemaNode): boolean {
+    if (keywordOf(node, "type") !== undefined) {
+      const items = keywordOf(node, "items");
+      return (
+        !saysType(this.#text, node, "array") || (items !== undefined && this.#text[items.valueStart] === "{")
+      );
+    }
+    if (TYPELESS.some((key) => keywordOf(node, key) !== undefined)) return true;
+    const values = keywordOf(node, "enum") ?? keywordOf(node, "const");
+    if (values === undefined) return false;
+    const value = this.#valueOf(values);
+    const types = new Set((values.key === "enum" && Array.isArray(value) ? value : [value]).map(plainType));
+    if (types.size === 0 || types.has(undefined)) return false;
+    const [type] = types;
+    this.edits.push(addedMember(node, "type", JSON.stringify(types.size === 1 ? type : [...types])));
     return true;
   }
 

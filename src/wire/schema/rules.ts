@@ -20,6 +20,10 @@ export interface SchemaRules {
   readonly recursion: boolean;
   /** Every property must be required, and the outermost schema must be of an object and no choice (`anyOf`). */
   readonly allRequired: boolean;
+  /** Every schema must say its type, unless it is a reference or a choice, and an array what its items are. */
+  readonly allTyped: boolean;
+  /** References must lead to a definition of the outermost schema, or to the whole. */
+  readonly definedReferences: boolean;
   /** An object that takes any member is closed; else the schema does not fit. */
   readonly closesMaps: boolean;
 }
@@ -90,12 +94,16 @@ export const CLAUDE_RULES: SchemaRules = {
   allOf: true,
   recursion: false,
   allRequired: false,
+  allTyped: false,
+  definedReferences: false,
   closesMaps: true,
 };
 
 /**
  * OpenAI's `strict: true`. The refused keywords are those of its SDK's own conversion (`lib/transform` of the npm package).
  * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+ * "schema must have a 'type' key" (openclaw/clawpatch#60), "array schema missing items" (PrefectHQ/fastmcp#2464), "reference can only
+ * point to definitions defined at the top level of the schema" (dotnet/extensions#6918).
  */
 export const OPENAI_RULES: SchemaRules = {
   refused: new Set(REFUSED),
@@ -106,6 +114,8 @@ export const OPENAI_RULES: SchemaRules = {
   allOf: false,
   recursion: true,
   allRequired: true,
+  allTyped: true,
+  definedReferences: true,
   closesMaps: false,
 };
 

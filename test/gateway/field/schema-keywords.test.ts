@@ -22,6 +22,8 @@ interface Case {
   readonly claude: Expected;
   /** OpenAI's, in both dialects. */
   readonly openai: Expected;
+  /** As OpenAI gets a tool's, where that is another. */
+  readonly openaiTool?: string;
   readonly gemini?: string;
 }
 
@@ -92,6 +94,54 @@ const CASES: readonly Case[] = [
   },
 ];
 
+interface Unheld {
+  readonly name: string;
+  /** The one property's schema. */
+  readonly n: string;
+  /** As Claude gets it, and OpenAI as that of a tool, where that is another. */
+  readonly claude?: string;
+  readonly openaiTool?: string;
+  readonly more?: string;
+}
+
+/** A schema that OpenAI holds no model to: it is sent as it is, and only told. */
+function unheld({ name, n, claude = n, openaiTool = n, more = "" }: Unheld): Case {
+  const within = (value: string) => object(`"n":${value}`, `${N}${CLOSED}${more}`);
+  return {
+    name,
+    schema: within(n),
+    claude: { schema: within(claude), isWarned: claude !== n },
+    openai: { schema: within(n), strict: false, isWarned: true },
+    openaiTool: within(openaiTool),
+  };
+}
+
+/** Reports: PrefectHQ/fastmcp#2464, dotnet/extensions#6918, openclaw/clawpatch#60. */
+const UNHELD: readonly Case[] = [
+  unheld({
+    name: "a list that does not say its items",
+    n: '{"type":["array","null"]}',
+    openaiTool: '{"type":["array","null"],"items":{}}',
+  }),
+  unheld({
+    name: "a list of so many items",
+    n: '{"type":"array","prefixItems":[{"type":"null"}]}',
+    claude: '{"type":"array","description":"{prefixItems: [{\\"type\\":\\"null\\"}]}"}',
+    openaiTool: '{"type":"array","prefixItems":[{"type":"null"}],"items":{}}',
+  }),
+  unheld({ name: "a reference to another property", n: '{"$ref":"#/properties/m"}' }),
+  unheld({
+    name: "a reference into a definition",
+    n: '{"$ref":"#/$defs/M/items"}',
+    more: ',"$defs":{"M":{"type":"array","items":{"type":"null"}}}',
+  }),
+  unheld({ name: "a reference to no definition", n: '{"$ref":"#/$defs/M"}' }),
+  unheld({ name: "a schema of anything", n: '{"title":"t"}' }),
+  unheld({ name: "a schema that is true", n: "true" }),
+];
+
+const LITERAL = object('"n":{"anyOf":[{"const":"a"},{"enum":[1,null]}]}', N + CLOSED);
+
 /** Equal ends pass bytes. */
 function expectSent(exchange: Exchange, sent: Sent, { schema, claude, openai, gemini }: Case): void {
   const { client, dialect, heard } = exchange;
@@ -109,9 +159,28 @@ function expectSent(exchange: Exchange, sent: Sent, { schema, claude, openai, ge
   expect(heard.svc.warnings.length > 0, heard.svc.warnings.join()).toBe(expected.isWarned ?? false);
 }
 
+const asTool = ({ openaiTool, ...entry }: Case): Case =>
+  openaiTool === undefined ? entry : { ...entry, openai: { ...entry.openai, schema: openaiTool } };
+
+const ALL: readonly Case[] = [
+  ...CASES,
+  ...UNHELD,
+  {
+    name: "values that do not say their type",
+    schema: LITERAL,
+    claude: { schema: LITERAL },
+    openai: {
+      schema: object(
+        '"n":{"anyOf":[{"const":"a","type":"string"},{"enum":[1,null],"type":["number","null"]}]}',
+        N + CLOSED,
+      ),
+    },
+  },
+];
+
 kinds(
   "schemas of answers",
-  CASES.map(
+  ALL.map(
     (entry): Kind => ({
       name: entry.name,
       ask: format(entry.schema),
@@ -122,11 +191,11 @@ kinds(
 
 kinds(
   "strict tools",
-  CASES.map(
+  ALL.map(
     (entry): Kind => ({
       name: entry.name,
       ask: tool(entry.schema, true),
-      check: (exchange) => expectSent(exchange, TOOLS[exchange.dialect](exchange.up.json), entry),
+      check: (exchange) => expectSent(exchange, TOOLS[exchange.dialect](exchange.up.json), asTool(entry)),
     }),
   ),
 );
