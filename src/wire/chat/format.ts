@@ -9,10 +9,11 @@ import { chatSplice } from "./splice.ts";
 import { writeChatReply } from "./write-reply.ts";
 import { ChatStreamWriter } from "./writer.ts";
 
-/** Some clients send arguments as the object itself. */
+/** Some clients send arguments as the object itself, and tools in the shape of other formats. */
 const CARRIES = opaquePaths([
   ["tools", "*", "function", "parameters"],
   ["tools", "*", "parameters"],
+  ["tools", "*", "input_schema"],
   ["functions", "*", "parameters"],
   ["response_format", "json_schema", "schema"],
   ["messages", "*", "tool_calls", "*", "function", "arguments"],

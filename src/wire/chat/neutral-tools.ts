@@ -1,43 +1,55 @@
-/** Tools of a chat-completions request and the choice among them, including the older `functions`. */
+/** Tools of a chat-completions request and the choice among them, including the older `functions` and shapes of other formats. */
 
 import { listAt, objectAt, optional, schemaAt, stringAt, wrong } from "../neutral/fields.ts";
 import type { FieldValue, Grammar, NeutralTool, ToolChoice } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, objectOf } from "../neutral/reader.ts";
 import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
 import { parametersOfInput } from "../tool-kinds/input.ts";
+import { ToolList } from "../tool-kinds/tool-list.ts";
 import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 
-const FUNCTION_KEYS = ["type", "name", "description", "parameters", "strict", ...CACHE_KEYS];
+const FUNCTION_KEYS = ["type", "name", "description", "parameters", "input_schema", "strict", ...CACHE_KEYS];
+const CUSTOM_KEYS = ["type", "name", "description", "format", ...CACHE_KEYS];
 
-export function readTools(reading: Reading, body: JsonObject): NeutralTool[] {
-  const tools: NeutralTool[] = [];
+/** The tools of `tools` and of the older `functions`. */
+export function readTools(reading: Reading, body: JsonObject): readonly NeutralTool[] {
+  if (body.tools == null && body.functions == null) return NO_TOOLS;
+  const list = new ToolList(reading.dropped);
   for (const [index, value] of (optional(body.tools, "/tools", listAt) ?? []).entries()) {
     const at = `/tools/${index}`;
-    const tool = objectAt(value, at);
-    if (tool.type === "custom") {
-      dropOthers(reading, tool, at, ["type", "custom", ...CACHE_KEYS]);
-      tools.push(readCustom(reading, objectAt(tool.custom, `${at}/custom`), `${at}/custom`));
-    } else if (!isFunction(tool)) {
-      reading.dropped.push(at);
-    } else if (tool.type == null && tool.function == null) {
-      tools.push(readFunction(reading, tool, at, tool, at));
-    } else {
-      dropOthers(reading, tool, at, ["type", "function", ...CACHE_KEYS]);
-      const fn = objectAt(tool.function, `${at}/function`);
-      tools.push(readFunction(reading, fn, `${at}/function`, tool, at));
-    }
+    const tool = readTool(reading, objectAt(value, at), at);
+    if (tool === undefined) reading.dropped.push(at);
+    else list.add(tool, at);
   }
   for (const [index, value] of (optional(body.functions, "/functions", listAt) ?? []).entries()) {
     const at = `/functions/${index}`;
     const fn = objectAt(value, at);
-    tools.push(readFunction(reading, fn, at, fn, at));
+    list.add(readFunction(reading, fn, at, fn, at), at);
   }
-  return tools;
+  return list.tools;
 }
 
-/** A tool without a type is a function if it contains or is one: clients of Mistral send no type. */
-const isFunction = ({ type, function: fn, name }: JsonObject): boolean =>
-  type === "function" || (type == null && (isObject(fn) || typeof name === "string"));
+const NO_TOOLS: readonly NeutralTool[] = Object.freeze([]);
+
+/**
+ * A tool without a type is a function if it contains or is one: clients of Mistral send no type. Cursor sends tools in the shapes of
+ * the responses and the messages format, in which their members stand in the tool itself (BerriAI/litellm#34029,
+ * icebear0828/codex-proxy#707).
+ * @returns undefined where the tool is of no kind that is known
+ */
+function readTool(reading: Reading, tool: JsonObject, at: string): NeutralTool | undefined {
+  const { type, name } = tool;
+  const key = type === "custom" ? "custom" : "function";
+  const nested = tool[key];
+  if (type == null ? !isObject(nested) && typeof name !== "string" : type !== key) return undefined;
+  const isNested = nested != null || typeof name !== "string";
+  const place = isNested ? `${at}/${key}` : at;
+  const own = isNested ? objectAt(nested, place) : tool;
+  if (isNested) dropOthers(reading, tool, at, ["type", key, ...CACHE_KEYS]);
+  // A tool of Anthropic's `custom` type has a schema, and is a function.
+  const isCustom = type === "custom" && own.input_schema == null;
+  return isCustom ? readCustom(reading, own, place) : readFunction(reading, own, place, tool, at);
+}
 
 /** @param marked an object beside the function that may have the cache mark */
 function readFunction(
@@ -54,7 +66,10 @@ function readFunction(
   return {
     name,
     ...(description !== undefined && { description }),
-    parameters: schemaAt(reading.source, fn.parameters, `${at}/parameters`) ?? NO_PARAMETERS,
+    parameters:
+      schemaAt(reading.source, fn.parameters, `${at}/parameters`) ??
+      schemaAt(reading.source, fn.input_schema, `${at}/input_schema`) ??
+      NO_PARAMETERS,
     ...(typeof fn.strict === "boolean" && { strict: fn.strict }),
     ...(cache && { cache }),
   };
@@ -62,11 +77,10 @@ function readFunction(
 
 /** A tool that takes text in free form (OpenAI API reference, "Create chat completion", `tools`). */
 function readCustom(reading: Reading, custom: JsonObject, at: string): NeutralTool {
-  dropOthers(reading, custom, at, ["name", "description", "format"]);
+  dropOthers(reading, custom, at, CUSTOM_KEYS);
   const description = optional(custom.description, `${at}/description`, stringAt);
   const format = optional(custom.format, `${at}/format`, objectAt);
-  const grammar =
-    format?.type === "grammar" ? grammarOf(reading, format.grammar, `${at}/format/grammar`) : undefined;
+  const grammar = format?.type === "grammar" ? grammarOf(reading, format, `${at}/format`) : undefined;
   return {
     name: reading.source.whole(stringAt(custom.name, `${at}/name`)),
     kind: "custom",
@@ -76,44 +90,65 @@ function readCustom(reading: Reading, custom: JsonObject, at: string): NeutralTo
   };
 }
 
-/** Whole, since it goes into the text of a schema. */
-function grammarOf({ source }: Reading, value: unknown, at: string): Grammar {
-  const { syntax, definition } = objectAt(value, at);
+/** Whole, since it goes into the text of a schema. The responses format has it in the format itself. */
+function grammarOf({ source }: Reading, format: JsonObject, at: string): Grammar {
+  const isFlat = format.grammar == null && format.definition != null;
+  const place = isFlat ? at : `${at}/grammar`;
+  const { syntax, definition } = isFlat ? format : objectAt(format.grammar, place);
   return {
-    syntax: source.whole(stringAt(syntax, `${at}/syntax`)),
-    definition: source.whole(stringAt(definition, `${at}/definition`)),
+    syntax: source.whole(stringAt(syntax, `${place}/syntax`)),
+    definition: source.whole(stringAt(definition, `${place}/definition`)),
   };
 }
 
+/** Words of a choice; `any` is that of Mistral and Anthropic. */
+const CHOICES: Readonly<Record<string, ToolChoice>> = {
+  auto: "auto",
+  none: "none",
+  required: "required",
+  any: "required",
+};
+
+/** The choice of `tool_choice`, or of the older `function_call`. */
 export function readToolChoice(reading: Reading, body: JsonObject): FieldValue<ToolChoice> | undefined {
   const key = body.tool_choice == null ? "function_call" : "tool_choice";
-  const value = body[key];
-  if (value == null) return undefined;
+  const given = body[key];
+  if (given == null) return undefined;
   const at = `/${key}`;
-  if (value === "auto" || value === "none" || value === "required") return { value, at };
-  // Mistral's name of it.
-  if (value === "any") return { value: "required", at };
-  if (isObject(value)) {
-    const named = key === "function_call" ? value : namedIn(value);
-    if (typeof named.name === "string") return { value: { name: reading.source.whole(named.name) }, at };
-  }
+  const named = isObject(given) ? (key === "function_call" ? given : namedIn(given)) : {};
+  if (typeof named.name === "string") return { value: { name: reading.source.whole(named.name) }, at };
+  // Cursor sends the word as a type, as Anthropic has it.
+  const word = isObject(given) ? given.type : given;
+  if (typeof word === "string" && Object.hasOwn(CHOICES, word))
+    return { value: CHOICES[word] as ToolChoice, at };
   reading.dropped.push(at);
   return undefined;
 }
 
-const namedIn = ({ function: fn, custom }: JsonObject): JsonObject => objectOf(isObject(fn) ? fn : custom);
+/** Types of a tool that is chosen by name; the last one is Anthropic's. */
+const NAMED: readonly unknown[] = ["function", "custom", "tool", undefined, null];
+
+/** What has the name of a tool that is chosen: the tool itself in the shape of other formats. */
+function namedIn(chosen: JsonObject): JsonObject {
+  const { type, function: fn, custom } = chosen;
+  if (isObject(fn) || isObject(custom)) return objectOf(isObject(fn) ? fn : custom);
+  return NAMED.includes(type) ? chosen : {};
+}
 
 /** The tools that may be called, if not all of them, and how: `allowed_tools` of the choice. */
 export function readAllowedTools(
   reading: Reading,
   body: JsonObject,
 ): { readonly mode: FieldValue<ToolChoice>; readonly names: FieldValue<readonly string[]> } | undefined {
-  const { type, allowed_tools: allowed } = objectOf(body.tool_choice);
-  if (type !== "allowed_tools") return undefined;
+  const choice = objectOf(body.tool_choice);
+  if (choice.type !== "allowed_tools") return undefined;
   const at = "/tool_choice";
-  const { mode, tools } = objectAt(allowed, `${at}/allowed_tools`);
-  if (mode !== "auto" && mode !== "required") throw wrong(`${at}/allowed_tools/mode`, "auto or required");
-  const names = listAt(tools, `${at}/allowed_tools/tools`).flatMap((tool) => {
+  // The responses format has them in the choice itself.
+  const isFlat = choice.allowed_tools == null && choice.tools != null;
+  const place = isFlat ? at : `${at}/allowed_tools`;
+  const { mode, tools } = isFlat ? choice : objectAt(choice.allowed_tools, place);
+  if (mode !== "auto" && mode !== "required") throw wrong(`${place}/mode`, "auto or required");
+  const names = listAt(tools, `${place}/tools`).flatMap((tool) => {
     const { name } = namedIn(objectOf(tool));
     return typeof name === "string" ? [reading.source.whole(name)] : [];
   });

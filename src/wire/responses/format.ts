@@ -11,8 +11,11 @@ import { responsesSplice } from "./splice.ts";
 import { writeResponsesReply } from "./write-reply.ts";
 import { ResponsesStreamWriter } from "./writer.ts";
 
+/** Some clients send tools in the shape of other formats. */
 const CARRIES = opaquePaths([
   ["tools", "*", "parameters"],
+  ["tools", "*", "input_schema"],
+  ["tools", "*", "function", "parameters"],
   ["tools", "*", "tools", "*", "parameters"],
   ["input", "*", "tools", "*", "parameters"],
   ["input", "*", "tools", "*", "tools", "*", "parameters"],

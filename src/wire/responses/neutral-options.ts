@@ -67,7 +67,9 @@ function readToolChoice(
   dropped: string[],
 ): void {
   const at = "/tool_choice";
-  const { type, mode, tools: named } = objectOf(choice);
+  const { type, allowed_tools: nested, ...given } = objectOf(choice);
+  // The chat format has them in a member of their own.
+  const { mode, tools: named } = isObject(nested) ? nested : given;
   const isNarrowed = type === "allowed_tools" && (mode === "auto" || mode === "required");
   const value = isNarrowed ? mode : choiceOf(choice, reader);
   if (value === undefined) {
@@ -79,24 +81,32 @@ function readToolChoice(
     options.allowedTools = { value: listOf(named).flatMap((tool) => chosenOf(tool, reader) ?? []), at };
 }
 
-/** Undefined if it chooses a tool that is not sent. Without tools dialects leave out a word, and name it if a call was required. */
+/** Words of a choice; `any` is Anthropic's, which some clients send, as a type too. */
+const CHOICES: Readonly<Record<string, ToolChoice>> = {
+  auto: "auto",
+  none: "none",
+  required: "required",
+  any: "required",
+};
+
+/** Undefined if it chooses a tool that has no name, such as one that the provider runs. */
 function choiceOf(choice: unknown, reader: ToolReader): ToolChoice | undefined {
-  if (choice === "auto" || choice === "none" || choice === "required") return choice;
   const name = chosenOf(choice, reader);
-  return name === undefined ? undefined : { name };
+  if (name !== undefined) return { name };
+  const word = isObject(choice) ? choice.type : choice;
+  return typeof word === "string" && Object.hasOwn(CHOICES, word) ? CHOICES[word] : undefined;
 }
 
-/** Types of tools that are chosen by name. */
-const NAMED: readonly unknown[] = ["function", "custom"];
-
-const offered = (name: string, reader: ToolReader): string | undefined =>
-  reader.has(name) ? name : undefined;
+/** Types of tools that are chosen by name; the last one is Anthropic's. */
+const NAMED: readonly unknown[] = ["function", "custom", "tool"];
 
 function chosenOf(value: unknown, reader: ToolReader): string | undefined {
-  const { type, name, namespace } = objectOf(value);
-  if (type === "local_shell" || type === "tool_search") return offered(reader.nameOfKind(type), reader);
-  const isNamed = NAMED.includes(type) && typeof name === "string";
-  return isNamed ? offered(reader.nameOf(namespace, name), reader) : undefined;
+  const chosen = objectOf(value);
+  const { type, namespace, function: fn, custom } = chosen;
+  if (type === "local_shell" || type === "tool_search") return reader.nameOfKind(type);
+  // The chat format has the name in a member of its own.
+  const { name = chosen.name } = objectOf(isObject(fn) ? fn : custom);
+  return NAMED.includes(type) && typeof name === "string" ? reader.nameOf(namespace, name) : undefined;
 }
 
 function readText(

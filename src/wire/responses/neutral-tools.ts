@@ -7,10 +7,11 @@ import { fail } from "../../base/errors.ts";
 import { JsonText } from "../json/json-text.ts";
 import { wrong } from "../neutral/fields.ts";
 import type { Grammar, NeutralTool, ToolKind } from "../neutral/neutral.ts";
-import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
 import { parametersOfInput } from "../tool-kinds/input.ts";
+import { ToolList } from "../tool-kinds/tool-list.ts";
 
 /** Its arguments are the `action` of a `local_shell_call` (OpenAI API reference, "Local shell"). */
 const SHELL_PARAMETERS = JsonText.of({
@@ -28,18 +29,19 @@ const SHELL = "Runs a command in a shell on the user's machine, and returns its 
 /** A tool while it is read: set member by member, since a request may have hundreds of tools. */
 type Offered = { -readonly [K in keyof NeutralTool]: NeutralTool[K] };
 
-/** Reads tools wherever they stand. One that is offered again replaces the one of its name. */
+/** Reads tools wherever they stand. */
 export class ToolReader {
   readonly #source: Source;
   readonly #dropped: string[];
   /** By the name that every dialect is told. */
-  readonly #tools = new Map<string, NeutralTool>();
+  readonly #tools: ToolList;
   /** Made for the first tool: most requests have none. */
   #given: ToolNames | undefined;
 
   constructor(source: Source, dropped: string[]) {
     this.#source = source;
     this.#dropped = dropped;
+    this.#tools = new ToolList(dropped);
   }
 
   get #names(): ToolNames {
@@ -48,15 +50,11 @@ export class ToolReader {
   }
 
   get tools(): NeutralTool[] {
-    return [...this.#tools.values()];
+    return this.#tools.tools;
   }
 
   get isEmpty(): boolean {
     return this.#tools.size === 0;
-  }
-
-  has(name: string): boolean {
-    return this.#tools.has(name);
   }
 
   /** @param at JSON pointer of the list */
@@ -67,11 +65,11 @@ export class ToolReader {
   /** The names of tools in a list, as the model knows them. */
   namesOf(tools: unknown): string[] {
     return listOf(tools).flatMap((tool) => {
-      const { type, name, tools: within } = objectOf(tool);
+      const { type, name, tools: within } = flat(objectOf(tool));
       if (typeof name !== "string") return [];
       if (type !== "namespace") return [this.nameOf("", name)];
       return listOf(within).flatMap((one) => {
-        const inner = objectOf(one).name;
+        const inner = flat(objectOf(one)).name;
         return typeof inner === "string" ? [this.nameOf(name, inner)] : [];
       });
     });
@@ -79,8 +77,9 @@ export class ToolReader {
 
   /** The one name that stands for a group's and a tool's within, as every other dialect has one. */
   nameOf(namespace: unknown, name: string): string {
-    if (typeof namespace !== "string" || namespace === "") return this.#names.ofPlain(name);
-    const [group, own] = [this.#source.whole(namespace), this.#source.whole(name)];
+    const own = this.#source.whole(name);
+    if (typeof namespace !== "string" || namespace === "") return this.#names.ofPlain(own);
+    const group = this.#source.whole(namespace);
     return this.#names.of(`${group}\0${own}`, `${group}__${own}`);
   }
 
@@ -89,11 +88,11 @@ export class ToolReader {
     return this.#names.of(kind, kind);
   }
 
-  #tool(tool: JsonObject, at: string, namespace: string): void {
+  #tool(given: JsonObject, at: string, namespace: string): void {
+    const tool = flat(given);
     const { type } = tool;
     if (type === "namespace" && namespace === "") this.#group(tool, at);
-    else if (type === "function" || (type == null && typeof tool.name === "string"))
-      this.#add(tool, at, namespace, this.#functionOf(tool));
+    else if (isFunction(tool)) this.#add(tool, at, namespace, this.#functionOf(tool));
     else if (type === "custom") this.#add(tool, at, namespace, this.#customOf(tool));
     else if (type === "local_shell") this.#own("local_shell", SHELL, SHELL_PARAMETERS, at);
     else if (type === "tool_search" && tool.execution === "client") this.#search(tool, at);
@@ -111,28 +110,30 @@ export class ToolReader {
   #add(tool: JsonObject, at: string, namespace: string, rest: Omit<NeutralTool, "name">): void {
     const { name: given, description } = tool;
     if (typeof given !== "string") throw wrong(`${at}/name`, "a string");
-    const name = this.nameOf(namespace, given);
+    const own = this.#source.whole(given);
+    const name = this.nameOf(namespace, own);
     const offered: Offered = { name, parameters: rest.parameters };
     if (typeof description === "string") offered.description = description;
     if (rest.strict !== undefined) offered.strict = rest.strict;
     if (rest.kind !== undefined) offered.kind = rest.kind;
     if (rest.grammar !== undefined) offered.grammar = rest.grammar;
-    if (name !== given) {
+    if (name !== own) {
       const group = this.#source.whole(namespace) || undefined;
-      offered.within = { name: this.#source.whole(given), namespace: group };
+      offered.within = { name: own, namespace: group };
     }
     this.#offer(at, offered);
   }
 
   /** @throws WeirError `invalid_value` beyond the number that a list of tools may have */
   #offer(at: string, tool: NeutralTool): void {
-    this.#tools.set(tool.name, tool);
+    if (at.startsWith("/tools/")) this.#tools.add(tool, at);
+    else this.#tools.renew(tool, at);
     if (this.#tools.size <= MAX_TOOLS) return;
     throw fail("invalid_value", `The request has more than ${MAX_TOOLS} tools.`, { param: at });
   }
 
-  #functionOf({ parameters, strict }: JsonObject): Omit<NeutralTool, "name"> {
-    const schema = this.#source.json(parameters) ?? NO_PARAMETERS;
+  #functionOf({ parameters, input_schema: other, strict }: JsonObject): Omit<NeutralTool, "name"> {
+    const schema = this.#source.json(parameters ?? other) ?? NO_PARAMETERS;
     return typeof strict === "boolean" ? { parameters: schema, strict } : { parameters: schema };
   }
 
@@ -141,8 +142,9 @@ export class ToolReader {
     return { kind: "custom", parameters: parametersOfInput(grammar), ...(grammar && { grammar }) };
   }
 
-  /** Whole, since it goes into the text of a schema. */
-  #grammarOf({ type, syntax, definition }: JsonObject): Grammar | undefined {
+  /** Whole, since it goes into the text of a schema. The chat format has it in a member of its own. */
+  #grammarOf({ type, grammar, ...rest }: JsonObject): Grammar | undefined {
+    const { syntax, definition } = isObject(grammar) ? grammar : rest;
     if (type !== "grammar" || typeof syntax !== "string" || typeof definition !== "string") return undefined;
     return { syntax: this.#source.whole(syntax), definition: this.#source.whole(definition) };
   }
@@ -156,6 +158,18 @@ export class ToolReader {
     this.#offer(at, { name: this.nameOfKind(kind), kind, description, parameters });
   }
 }
+
+/** The tool itself of one in the shape of the chat format, where it stands in a member (Wei-Shaw/sub2api#5861). */
+function flat(tool: JsonObject): JsonObject {
+  if (typeof tool.name === "string") return tool;
+  const { type = "function" } = tool;
+  const nested = type === "function" || type === "custom" ? tool[type] : undefined;
+  return isObject(nested) ? { ...nested, type } : tool;
+}
+
+/** A tool of Anthropic's `custom` type has a schema. */
+const isFunction = ({ type, name, input_schema: schema }: JsonObject): boolean =>
+  type === "function" || (type == null && typeof name === "string") || (type === "custom" && schema != null);
 
 /** Gives each tool a name that no other has: two groups and their tools may join to the same one, and to that of a function. */
 class ToolNames {
