@@ -18,6 +18,7 @@ import type {
 import type { Writable } from "../neutral/options.ts";
 import type { Source } from "../neutral/source.ts";
 import { ANY_OBJECT, argumentsText, NO_PARAMETERS } from "../neutral/tool-arguments.ts";
+import { ToolList } from "../tool-kinds/tool-list.ts";
 import type { GenerateBody, NativePart } from "./schema.ts";
 
 /** @throws WeirError 400 naming the part that is wrong in itself. */
@@ -25,12 +26,13 @@ export function generateNeutral(request: ClientRequest, source: Source): Neutral
   // Checked when it was read; its long strings are marks here, and strings all the same.
   const body = source.value as GenerateBody;
   const names = new Map<string, string>();
+  const dropped: string[] = [];
   return {
     stream: request.facts.stream,
     messages: body.messages.map((message, at) => messageOf(message, `/messages/${at}`, names, source)),
-    tools: (body.tools ?? []).map((tool) => toolOf(tool, source)),
+    tools: toolsOf(body.tools ?? NO_TOOLS, source, dropped),
     options: optionsOf(body, source),
-    dropped: [],
+    dropped,
   };
 }
 
@@ -129,8 +131,18 @@ function mediaOf({ data, media_type: mediaType, url, file_id: id }: Media, at: s
   return { kind: "data", mediaType, data: data as string };
 }
 
-const toolOf = (tool: NonNullable<GenerateBody["tools"]>[number], source: Source): NeutralTool => ({
-  name: tool.name,
+type NativeTool = NonNullable<GenerateBody["tools"]>[number];
+
+const NO_TOOLS: readonly NativeTool[] = Object.freeze([]);
+
+function toolsOf(tools: readonly NativeTool[], source: Source, dropped: string[]): readonly NeutralTool[] {
+  const list = new ToolList(dropped);
+  for (const [index, tool] of tools.entries()) list.add(toolOf(tool, source), `/tools/${index}`);
+  return list.tools;
+}
+
+const toolOf = (tool: NativeTool, source: Source): NeutralTool => ({
+  name: source.whole(tool.name),
   parameters: source.json(tool.parameters) ?? NO_PARAMETERS,
   ...(tool.description !== undefined && { description: tool.description }),
   ...(tool.strict !== undefined && { strict: tool.strict }),

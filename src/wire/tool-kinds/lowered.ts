@@ -21,7 +21,8 @@ export const FUNCTIONS_ONLY: KnownKinds = Object.freeze({ custom: false, allowed
  * @throws WeirError 400 where no tool may be called that must be
  */
 export function lowered(given: NeutralRequest, known: KnownKinds, source: Source): NeutralRequest {
-  const request = given.options.allowedTools === undefined ? given : withOffered(given);
+  const allowing = given.options.allowedTools === undefined ? given : withOffered(given);
+  const request = withSentChoice(allowing, source);
   const { tools, messages, options } = request;
   const isCustom =
     !known.custom && (tools.some(({ kind }) => kind === "custom") || messages.some(callsCustom));
@@ -54,6 +55,20 @@ function withOffered(request: NeutralRequest): NeutralRequest {
   }
   if (allowed.length === value.length) return request;
   return { ...request, options: { ...options, allowedTools: { value: allowed, at } } };
+}
+
+/**
+ * Only a tool that is sent can be chosen: "Tool choice 'function' not found in 'tools' parameter" (raine/claude-code-proxy#26). Clients
+ * choose tools that are not in their list, and those that a provider runs, which are left out here.
+ */
+function withSentChoice(request: NeutralRequest, source: Source): NeutralRequest {
+  const { options, tools, dropped } = request;
+  const { toolChoice } = options;
+  if (typeof toolChoice?.value !== "object") return request;
+  const chosen = source.whole(toolChoice.value.name);
+  if (tools.some(({ name }) => name === chosen)) return request;
+  const { toolChoice: _, ...others } = options;
+  return { ...request, options: others, dropped: [...dropped, toolChoice.at] };
 }
 
 const callsCustom = ({ parts }: NeutralMessage): boolean => parts.some(isCustomCall);
