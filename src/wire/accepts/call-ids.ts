@@ -5,26 +5,17 @@
 import type { OrgKey } from "../format.ts";
 import type { NeutralMessage, Part } from "../neutral/neutral.ts";
 import type { Source } from "../neutral/source.ts";
+import { OpenCalls } from "../tool-kinds/open-calls.ts";
 import type { Accepted, NameBound } from "./bounds.ts";
 import { StandIns } from "./stand-ins.ts";
-
-/** Calls of one id in one turn that have no result yet, as they were told. */
-interface Open {
-  readonly turn: number;
-  readonly told: string[];
-  /** The first of them that has no result. */
-  next: number;
-}
 
 /** One conversation's ids, in the order in which they stand there. They are whole, no marks of a source. */
 export class CallIds {
   readonly #standIns: StandIns;
   /** Calls so far, by id. */
   readonly #calls = new Map<string, number>();
-  readonly #open = new Map<string, Open>();
-  /** Counts the changes from the user to the model. */
-  #turn = 0;
-  #isOfModel = false;
+  /** As they were told. */
+  readonly #open = new OpenCalls<string>();
 
   /** @param all ids of the conversation */
   constructor(bound: NameBound, orgKey: OrgKey, all: () => Iterable<string>) {
@@ -33,8 +24,7 @@ export class CallIds {
 
   /** What follows is said by the model, or by others. */
   by(isModel: boolean): void {
-    if (isModel && !this.#isOfModel) this.#turn++;
-    this.#isOfModel = isModel;
+    this.#open.by(isModel);
   }
 
   /** The id of a call as the upstream is told it. */
@@ -43,19 +33,13 @@ export class CallIds {
     this.#calls.set(id, before + 1);
     const told =
       before === 0 ? this.#standIns.of(id) : this.#standIns.replacing(id, JSON.stringify([id, before]));
-    const open = this.#open.get(id);
-    if (open?.turn === this.#turn) open.told.push(told);
-    else this.#open.set(id, { turn: this.#turn, told: [told], next: 0 });
+    this.#open.call(id, told);
     return told;
   }
 
-  /** The same of a result. Results of calls that share an id come in the order of the calls. */
+  /** The same of a result. */
   result(id: string): string {
-    const open = this.#open.get(id);
-    if (open === undefined) return this.#standIns.of(id);
-    const told = open.told[open.next] as string;
-    if (open.next + 1 < open.told.length) open.next++;
-    return told;
+    return this.#open.result(id) ?? this.#standIns.of(id);
   }
 }
 

@@ -16,6 +16,7 @@ import type {
 import type { JsonObject } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
+import { OpenCalls } from "../tool-kinds/open-calls.ts";
 import { readCitations } from "./citations.ts";
 import { audioPart, filePart, imagePart, videoPart } from "./neutral-media.ts";
 import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
@@ -59,8 +60,8 @@ export function readMessages(reading: Reading, messages: readonly unknown[]): Ne
 class Conversation {
   readonly #reading: Reading;
   readonly #messages: NeutralMessage[] = [];
-  /** Calls by their id: results do not say whose they are. */
-  readonly #called = new Map<string, ToolCallPart>();
+  /** Results do not say whose they are. */
+  readonly #called = new OpenCalls<ToolCallPart>();
   /** The ids given to calls in `function_call`, by the function's name: that older form has no ids. */
   readonly #ids = new Map<string, string>();
   /** Parts of the last message while it takes further results. */
@@ -80,6 +81,7 @@ class Conversation {
     const name = stringAt(message.role, `${at}/role`);
     const role = Object.hasOwn(ROLES, name) ? ROLES[name] : undefined;
     if (role === undefined) throw wrong(`${at}/role`, Object.keys(ROLES).join(", "));
+    if (role !== "system") this.#called.by(role === "assistant");
     if (role === "result") {
       this.#result(message, at);
       return;
@@ -178,7 +180,7 @@ class Conversation {
       this.#ids.set(call.name, call.id);
       calls.push(call);
     }
-    for (const call of calls) this.#called.set(call.id, call);
+    for (const call of calls) this.#called.call(call.id, call);
     return calls;
   }
 
@@ -216,7 +218,7 @@ class Conversation {
       id = source.whole(stringAt(message.tool_call_id, `${at}/tool_call_id`));
     }
     const cache = readCache(this.#reading, message, at);
-    const call = this.#called.get(id);
+    const call = this.#called.result(id);
     const part: ToolResultPart = {
       type: "tool_result",
       id,

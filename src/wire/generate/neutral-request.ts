@@ -18,6 +18,7 @@ import type {
 import type { Writable } from "../neutral/options.ts";
 import type { Source } from "../neutral/source.ts";
 import { ANY_OBJECT, argumentsText, NO_PARAMETERS } from "../neutral/tool-arguments.ts";
+import { OpenCalls } from "../tool-kinds/open-calls.ts";
 import { ToolList } from "../tool-kinds/tool-list.ts";
 import type { GenerateBody, NativePart } from "./schema.ts";
 
@@ -25,11 +26,11 @@ import type { GenerateBody, NativePart } from "./schema.ts";
 export function generateNeutral(request: ClientRequest, source: Source): NeutralRequest {
   // Checked when it was read; its long strings are marks here, and strings all the same.
   const body = source.value as GenerateBody;
-  const names = new Map<string, string>();
+  const called = new OpenCalls<string>();
   const dropped: string[] = [];
   return {
     stream: request.facts.stream,
-    messages: body.messages.map((message, at) => messageOf(message, `/messages/${at}`, names, source)),
+    messages: body.messages.map((message, at) => messageOf(message, `/messages/${at}`, called, source)),
     tools: toolsOf(body.tools ?? NO_TOOLS, source, dropped),
     options: optionsOf(body, source),
     dropped,
@@ -39,14 +40,15 @@ export function generateNeutral(request: ClientRequest, source: Source): Neutral
 function messageOf(
   { role, content }: GenerateBody["messages"][number],
   at: string,
-  names: Map<string, string>,
+  called: OpenCalls<string>,
   source: Source,
 ): NeutralMessage {
+  if (role !== "system") called.by(role === "assistant");
   if (typeof content === "string") return { role, parts: [{ type: "text", text: content }], at };
-  return { role, parts: content.map((part, i) => partOf(part, `${at}/content/${i}`, names, source)), at };
+  return { role, parts: content.map((part, i) => partOf(part, `${at}/content/${i}`, called, source)), at };
 }
 
-function partOf(part: NativePart, at: string, names: Map<string, string>, source: Source): Part {
+function partOf(part: NativePart, at: string, called: OpenCalls<string>, source: Source): Part {
   switch (part.type) {
     case "text":
       return textOf(part);
@@ -58,10 +60,10 @@ function partOf(part: NativePart, at: string, names: Map<string, string>, source
     case "video":
       return { type: part.type, source: mediaOf(part, at), at };
     case "tool_call":
-      names.set(part.id, part.name);
+      called.call(part.id, part.name);
       return { ...part, arguments: argumentsText(source.whole(part.arguments)) };
     case "tool_result":
-      return resultOf(part, at, names);
+      return resultOf(part, at, called);
     case "reasoning": {
       const { summary, redacted, ...rest } = part;
       return { ...rest, ...(summary && { isSummary: true }), ...(redacted && { isRedacted: true }) };
@@ -97,8 +99,9 @@ const documentOf = (part: Native<"document">, at: string): DocumentPart => ({
   at,
 });
 
-function resultOf(part: Native<"tool_result">, at: string, names: Map<string, string>): ToolResultPart {
+function resultOf(part: Native<"tool_result">, at: string, called: OpenCalls<string>): ToolResultPart {
   const { content } = part;
+  const name = called.result(part.id);
   const parts =
     typeof content === "string"
       ? [{ type: "text" as const, text: content }]
@@ -110,7 +113,7 @@ function resultOf(part: Native<"tool_result">, at: string, names: Map<string, st
   return {
     type: "tool_result",
     id: part.id,
-    name: part.name ?? names.get(part.id) ?? "",
+    name: part.name ?? name ?? "",
     parts,
     isError: part.is_error ?? false,
     ...(part.cache !== undefined && { cache: part.cache }),

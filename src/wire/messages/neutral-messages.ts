@@ -21,6 +21,7 @@ import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutra
 import type { Source } from "../neutral/source.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
 import { foundTools } from "../tool-kinds/found.ts";
+import { OpenCalls } from "../tool-kinds/open-calls.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
 
@@ -45,6 +46,7 @@ export function readMessages(body: JsonObject, blocks: BlockReader): NeutralMess
     if (role !== "user" && role !== "assistant" && role !== "system") {
       throw wrong(`${at}/role`, `user, assistant or system, not "${stringOf(role).slice(0, 40)}"`);
     }
+    if (role !== "system") blocks.by(role === "assistant");
     messages.push({ role, parts: blocks.parts(content, `${at}/content`), at });
   }
   return messages;
@@ -55,11 +57,16 @@ export class BlockReader {
   /** JSON pointers of what has no neutral form. */
   readonly dropped: string[] = [];
   readonly #source: Source;
-  /** Names of tools by the id of the call: results do not have them. */
-  readonly #toolNames = new Map<string, string>();
+  /** Names of the tools that are called: results do not have them. */
+  readonly #called = new OpenCalls<string>();
 
   constructor(source: Source) {
     this.#source = source;
+  }
+
+  /** What follows is said by the model, or by others. */
+  by(isModel: boolean): void {
+    this.#called.by(isModel);
   }
 
   /** The content of a message or of the system prompt. */
@@ -170,7 +177,7 @@ export class BlockReader {
   #toolCall(block: JsonObject, at: string, before: Part[]): ToolCallPart {
     const id = stringAt(block.id, `${at}/id`);
     const name = stringAt(block.name, `${at}/name`);
-    this.#toolNames.set(id, name);
+    this.#called.call(id, name);
     if (block.toolset_name != null) this.dropped.push(`${at}/toolset_name`);
     // Google's signature of a call: our answers have it in an empty thinking block before the call.
     const last = before.at(-1);
@@ -212,7 +219,7 @@ export class BlockReader {
     return {
       type: "tool_result",
       id,
-      name: this.#toolNames.get(id) ?? "",
+      name: this.#called.result(id) ?? "",
       parts,
       isError: block.is_error === true,
       ...cacheOf(block),

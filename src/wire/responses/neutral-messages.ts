@@ -23,6 +23,7 @@ import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutra
 import type { Source } from "../neutral/source.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
 import { foundTools } from "../tool-kinds/found.ts";
+import { OpenCalls } from "../tool-kinds/open-calls.ts";
 import { readImageInput } from "./image-item.ts";
 import type { ToolReader } from "./neutral-tools.ts";
 import { type Sealed, unpackReasoning } from "./seals.ts";
@@ -59,7 +60,8 @@ class InputReader {
   readonly #tools: ToolReader;
   readonly #dropped: string[];
   readonly #messages: OpenMessage[] = [];
-  readonly #names = new Map<string, string>();
+  /** Names of the tools that are called: results do not have them. */
+  readonly #called = new OpenCalls<string>();
   /** Google's signature of the next call: it is in an item of its own before the call. */
   #callSeal: Seal | undefined;
 
@@ -137,6 +139,7 @@ class InputReader {
         param: `${at}/role`,
       });
     }
+    if (!isSystem) this.#called.by(false);
     const parts = this.#content(content, `${at}/content`);
     if (parts.length > 0) this.#messages.push({ role: isSystem ? "system" : "user", parts, at });
   }
@@ -184,7 +187,8 @@ class InputReader {
   #call(item: JsonObject, at: string, { kind, has }: CallType): void {
     const id = idOf(item, at, kind);
     const name = this.#nameOf(item, at, kind);
-    this.#names.set(id, name);
+    this.#called.by(true);
+    this.#called.call(id, name);
     const call: ToolCallPart = {
       type: "tool_call",
       id,
@@ -213,10 +217,11 @@ class InputReader {
 
   #result(item: JsonObject, at: string, { kind }: ResultType): void {
     const id = idOf(item, at, kind);
+    this.#called.by(false);
     const result: ToolResultPart = {
       type: "tool_result",
       id,
-      name: this.#names.get(id) ?? stringOf(item.name),
+      name: this.#called.result(id) ?? stringOf(item.name),
       parts: kind === "tool_search" ? [this.#found(item, at)] : this.#content(item.output, `${at}/output`),
       isError: false,
       ...(kind !== undefined && { kind }),

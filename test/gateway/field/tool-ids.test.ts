@@ -3,7 +3,7 @@
  * call and result are told alike, ids that upstreams take stay, and an answer's ids come back to the upstream as its own.
  */
 import { expect } from "vitest";
-import type { Heard } from "../../support/conformance/ask.ts";
+import type { Heard, Json } from "../../support/conformance/ask.ts";
 import type { Said } from "../../support/field/answers.ts";
 import { type Exchange, type Kind, kinds } from "../../support/field/kinds.ts";
 
@@ -118,7 +118,43 @@ const mended = (how: string, id: string): Kind => ({
   },
 });
 
+/** Calls of two tools under one id, in one turn and again in the next; one call is left without a result. */
+const SHARED: readonly (readonly [calls: readonly string[], results: readonly string[]])[] = [
+  [
+    ["f", "g"],
+    ["f", "g"],
+  ],
+  [["g"], ["g"]],
+  [["f"], []],
+  [["g"], ["g"]],
+];
+
+/** Gemini matches a result by its name too. */
+const named = (how: string, id: string): Kind => ({
+  name: `results of calls of several tools under ${how}`,
+  ask: {
+    turns: [
+      USER,
+      ...SHARED.flatMap(([calls, results]) => [
+        { assistant: "", calls: calls.map((name) => ({ id, name, arguments: {} })) },
+        ...(results.length === 0 ? [USER] : [{ results: results.map((name) => ({ id, text: name })) }]),
+      ]),
+    ],
+    tools: ["f", "g"].map((name) => ({ ...TOOL, name })),
+  },
+  targets: ["gemini"],
+  check({ up }) {
+    const parts = (up.json.contents as Json[]).flatMap((content): Json[] => content.parts);
+    const results = parts.flatMap(({ functionResponse }) => functionResponse ?? []);
+    expect(results.map(({ name }) => name)).toEqual(SHARED.flatMap(([, names]) => names));
+    for (const { name, response } of results) expect(JSON.stringify(response)).toContain(`"${name}"`);
+  },
+});
+
 kinds("calls", [
+  named("one id", "a"),
+  // The native format refuses it.
+  { ...named("an empty id", ""), clients: ["chat", "messages", "responses"] },
   ...Object.entries(IDS).map(([how, turns]) => given(how, turns)),
   answered,
   // Gemini's compatible endpoint gives an empty id, older servers none (anomalyco/opencode#25925).
