@@ -94,10 +94,13 @@ export interface RecordingPart {
 }
 
 /**
- * How a client calls a tool that is no function. `custom`: with text in free form (OpenAI). `local_shell` and `tool_search`: in
- * items of their own, which have arguments as a function has (OpenAI's responses).
+ * How a client calls a tool that is no function. `custom`: with text in free form (OpenAI). All others: in items of their own, which
+ * have arguments as a function has (OpenAI's responses).
  */
-export type ToolKind = "custom" | "local_shell" | "tool_search";
+export type ToolKind = "custom" | OwnKind;
+
+/** Kinds of tools that OpenAI defines and the client runs; a client has one of each. */
+export type OwnKind = "local_shell" | "shell" | "apply_patch" | "tool_search";
 
 export interface ToolCallPart {
   readonly type: "tool_call";
@@ -155,6 +158,7 @@ export type Part =
   | RefusalPart;
 
 export interface NeutralTool {
+  /** Whole, no mark. */
   readonly name: string;
   /** Absent: a function. The parameters of other kinds are those of the function that stands for it where there is no such kind. */
   readonly kind?: ToolKind | undefined;

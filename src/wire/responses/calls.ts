@@ -1,15 +1,13 @@
 /**
- * Calls of the client's tools as items of a response: of functions, of tools with input in free form, of the client's shell and
- * its search for tools (OpenAI API reference, "The response object", `output`).
+ * Calls of the client's tools as items of a response: of functions, of tools with input in free form, and of those that OpenAI
+ * defines and the client runs (OpenAI API reference, "The response object", `output`).
  */
-import { jsonIn } from "../../base/json.ts";
-import { applyEdits, memberOf, membersOf, utf8Of } from "../json/json.ts";
 import { onOneLine } from "../json/latin1.ts";
 import { latin1OfJson, textOf } from "../neutral/fragment.ts";
 import type { Fragment, ToolKind } from "../neutral/neutral.ts";
 import { objectIn } from "../neutral/tool-arguments.ts";
-
-export type ItemStatus = "in_progress" | "completed" | "incomplete";
+import type { ItemStatus } from "./kinds.ts";
+import { ownCallJson } from "./own-calls.ts";
 
 export type CallItem = ReturnType<typeof callItem>;
 export type CustomCallItem = ReturnType<typeof customCallItem>;
@@ -49,39 +47,7 @@ export function callJson(call: Called, id: string, status: ItemStatus, text: Fra
   if (tool === undefined) return filled(latin1OfJson(callItem(id, status, call)), "arguments", text);
   if (tool === "custom") return filled(latin1OfJson(customCallItem(id, status, call)), "input", text);
   const args = onOneLine(Buffer.from(objectIn(textOf(text))?.text ?? "{}").toString("latin1"));
-  const head = latin1OfJson({ id, type: `${tool}_call`, status, call_id: callId }).slice(0, -1);
-  if (tool === "tool_search") return `${head},"execution":"client","arguments":${args}}`;
-  return `${head},"action":${actionOf(args)}}`;
-}
-
-/** The action of a shell's call; its type, its command and its variables are required. */
-function actionOf(given: string): string {
-  const args = withListedCommand(given);
-  const members = membersOf(args);
-  // One that has a name twice, or more names than are looked at.
-  if (members === undefined) return args;
-  const missing = (key: string, json: string) =>
-    memberOf(members, key) === undefined ? [`"${key}":${json}`] : [];
-  const added = [...missing("type", '"exec"'), ...missing("command", "[]"), ...missing("env", "{}")];
-  if (added.length === 0) return args;
-  const rest = members.length === 0 ? "}" : `,${args.slice(args.indexOf("{") + 1)}`;
-  return `{${added.join(",")}${rest}`;
-}
-
-/** A client reads the command as a list; models write it as one text too, of the list or of a line for a shell. */
-function withListedCommand(args: string): string {
-  const command = memberOf(membersOf(args) ?? [], "command");
-  if (command === undefined || args[command.valueStart] !== '"') return args;
-  const { valueStart: start, valueEnd: end } = command;
-  const line = JSON.parse(utf8Of(args.slice(start, end))) as string;
-  return applyEdits(args, [{ start, end, text: latin1OfJson(wordsIn(line) ?? ["bash", "-lc", line]) }]);
-}
-
-/** The list of texts that a JSON text is; undefined where it is none. */
-function wordsIn(json: string): string[] | undefined {
-  if (!json.startsWith("[")) return undefined;
-  const words = jsonIn(json);
-  return Array.isArray(words) && words.every((word) => typeof word === "string") ? words : undefined;
+  return ownCallJson(tool, { id, call_id: callId }, status, args);
 }
 
 /** Inserts a text into the first empty string of this name in the JSON of a typed value. */

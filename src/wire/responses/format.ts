@@ -21,6 +21,7 @@ const CARRIES = opaquePaths([
   ["input", "*", "tools", "*", "tools", "*", "parameters"],
   ["input", "*", "arguments"],
   ["input", "*", "action"],
+  ["input", "*", "operation"],
   ["input", "*", "input"],
   ["text", "format", "schema"],
 ]);

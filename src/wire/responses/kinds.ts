@@ -2,6 +2,7 @@
 import { isObject, type JsonObject } from "../neutral/reader.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
 
+export type ItemStatus = "in_progress" | "completed" | "incomplete";
 export type ItemKind = "message" | "reasoning" | "call";
 export type TextKind = "text" | "refusal" | "summary" | "reasoning";
 

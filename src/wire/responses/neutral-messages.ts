@@ -26,6 +26,7 @@ import { foundTools } from "../tool-kinds/found.ts";
 import { OpenCalls } from "../tool-kinds/open-calls.ts";
 import { readImageInput } from "./image-item.ts";
 import type { ToolReader } from "./neutral-tools.ts";
+import { isOfCommands, patchNote, shellText } from "./own-tools.ts";
 import { type Sealed, unpackReasoning } from "./seals.ts";
 
 type ContentPart = TextPart | ImagePart | DocumentPart;
@@ -202,7 +203,7 @@ class InputReader {
   }
 
   #nameOf({ name, namespace }: JsonObject, at: string, kind: ToolKind | undefined): string {
-    if (kind === "local_shell" || kind === "tool_search") return this.#tools.nameOfKind(kind);
+    if (kind !== undefined && kind !== "custom") return this.#tools.nameOfKind(kind);
     if (typeof name !== "string") throw missing(`${at}/name`);
     return this.#tools.nameOf(namespace, name);
   }
@@ -222,11 +223,24 @@ class InputReader {
       type: "tool_result",
       id,
       name: this.#called.result(id) ?? stringOf(item.name),
-      parts: kind === "tool_search" ? [this.#found(item, at)] : this.#content(item.output, `${at}/output`),
+      parts: this.#given(item, at, kind),
       isError: false,
       ...(kind !== undefined && { kind }),
     };
     this.#results(at).push(result);
+  }
+
+  /** What a tool gave. */
+  #given(item: JsonObject, at: string, kind: ToolKind | undefined): ContentPart[] {
+    const { output, status } = item;
+    if (kind === "tool_search") return [this.#found(item, at)];
+    if (kind === "shell" && isOfCommands(output)) return [{ type: "text", text: shellText(output) }];
+    const parts = this.#content(output, `${at}/output`);
+    const note = kind === "apply_patch" ? patchNote(status, parts.length > 0) : undefined;
+    if (note === undefined) return parts;
+    const [first, ...others] = parts;
+    if (first?.type !== "text") return [{ type: "text", text: note }, ...parts];
+    return [{ ...first, text: `${note}\n${first.text}` }, ...others];
   }
 
   /** The tools that a search found can be called from here on; the model is told which. */
@@ -288,6 +302,8 @@ const CALLS: Readonly<Record<string, CallType>> = {
   function_call: { has: "arguments" },
   custom_tool_call: { kind: "custom", has: "input" },
   local_shell_call: { kind: "local_shell", has: "action" },
+  shell_call: { kind: "shell", has: "action" },
+  apply_patch_call: { kind: "apply_patch", has: "operation" },
   tool_search_call: { kind: "tool_search", has: "arguments" },
 };
 
@@ -300,6 +316,8 @@ const RESULTS: Readonly<Record<string, ResultType>> = {
   function_call_output: {},
   custom_tool_call_output: { kind: "custom" },
   local_shell_call_output: { kind: "local_shell" },
+  shell_call_output: { kind: "shell" },
+  apply_patch_call_output: { kind: "apply_patch" },
   tool_search_output: { kind: "tool_search" },
 };
 

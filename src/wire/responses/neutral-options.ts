@@ -2,7 +2,14 @@
  * Options of a responses request in neutral terms. What the contract has no place for is named by its pointer, never lost.
  */
 import { isEffort } from "../neutral/effort.ts";
-import type { FieldValue, NeutralOptions, OutputFormat, Reasoning, ToolChoice } from "../neutral/neutral.ts";
+import type {
+  FieldValue,
+  NeutralOptions,
+  OutputFormat,
+  OwnKind,
+  Reasoning,
+  ToolChoice,
+} from "../neutral/neutral.ts";
 import { set, type Writable } from "../neutral/options.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
@@ -97,13 +104,17 @@ function choiceOf(choice: unknown, reader: ToolReader): ToolChoice | undefined {
   return typeof word === "string" && Object.hasOwn(CHOICES, word) ? CHOICES[word] : undefined;
 }
 
+/** Types of tools that are chosen by them. */
+const OWN_KINDS: readonly OwnKind[] = ["local_shell", "shell", "apply_patch", "tool_search"];
+
 /** Types of tools that are chosen by name; the last one is Anthropic's. */
 const NAMED: readonly unknown[] = ["function", "custom", "tool"];
 
 function chosenOf(value: unknown, reader: ToolReader): string | undefined {
   const chosen = objectOf(value);
   const { type, namespace, function: fn, custom } = chosen;
-  if (type === "local_shell" || type === "tool_search") return reader.nameOfKind(type);
+  const own = OWN_KINDS.find((kind) => kind === type);
+  if (own !== undefined) return reader.nameOfKind(own);
   // The chat format has the name in a member of its own.
   const { name = chosen.name } = objectOf(isObject(fn) ? fn : custom);
   return NAMED.includes(type) && typeof name === "string" ? reader.nameOf(namespace, name) : undefined;

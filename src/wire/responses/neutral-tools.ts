@@ -1,30 +1,17 @@
 /**
- * Tools of a responses request in neutral terms: functions, tools with input in free form, those in named groups, the client's
- * own shell and its search for tools. They stand in `tools`, and in items of the input by which a conversation gets more of them.
+ * Tools of a responses request in neutral terms: functions, tools with input in free form, those in named groups, and those of
+ * OpenAI's that the client runs. They stand in `tools`, and in items of the input by which a conversation gets more of them.
  */
 
 import { fail } from "../../base/errors.ts";
-import { JsonText } from "../json/json-text.ts";
 import { wrong } from "../neutral/fields.ts";
-import type { Grammar, NeutralTool, ToolKind } from "../neutral/neutral.ts";
+import type { Grammar, NeutralTool, OwnKind } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import type { Source } from "../neutral/source.ts";
 import { NO_PARAMETERS } from "../neutral/tool-arguments.ts";
 import { parametersOfInput } from "../tool-kinds/input.ts";
 import { ToolList } from "../tool-kinds/tool-list.ts";
-
-/** Its arguments are the `action` of a `local_shell_call` (OpenAI API reference, "Local shell"). */
-const SHELL_PARAMETERS = JsonText.of({
-  type: "object",
-  properties: {
-    command: { type: "array", items: { type: "string" }, description: "The program and its arguments." },
-    working_directory: { type: "string" },
-    timeout_ms: { type: "integer" },
-    env: { type: "object", additionalProperties: { type: "string" } },
-  },
-  required: ["command"],
-});
-const SHELL = "Runs a command in a shell on the user's machine, and returns its output.";
+import { OWN_FUNCTIONS, ownKindOf } from "./own-tools.ts";
 
 /** A tool while it is read: set member by member, since a request may have hundreds of tools. */
 type Offered = { -readonly [K in keyof NeutralTool]: NeutralTool[K] };
@@ -83,8 +70,8 @@ export class ToolReader {
     return this.#names.of(`${group}\0${own}`, `${group}__${own}`);
   }
 
-  /** The name of the client's shell or search, of which there is one. */
-  nameOfKind(kind: Exclude<ToolKind, "custom">): string {
+  /** The name of a tool that the client runs, of which there is one. */
+  nameOfKind(kind: OwnKind): string {
     return this.#names.of(kind, kind);
   }
 
@@ -94,10 +81,15 @@ export class ToolReader {
     if (type === "namespace" && namespace === "") this.#group(tool, at);
     else if (isFunction(tool)) this.#add(tool, at, namespace, this.#functionOf(tool));
     else if (type === "custom") this.#add(tool, at, namespace, this.#customOf(tool));
-    else if (type === "local_shell") this.#own("local_shell", SHELL, SHELL_PARAMETERS, at);
-    else if (type === "tool_search" && tool.execution === "client") this.#search(tool, at);
+    else this.#own(tool, at);
+  }
+
+  #own(tool: JsonObject, at: string): void {
+    const kind = ownKindOf(tool);
     // A search that the provider runs finds tools that are not offered yet; here all are offered.
-    else this.#dropped.push(at);
+    if (kind === undefined) this.#dropped.push(at);
+    else if (kind === "tool_search") this.#search(tool, at);
+    else this.#offer(at, { name: this.nameOfKind(kind), kind, ...OWN_FUNCTIONS[kind] });
   }
 
   #group(group: JsonObject, at: string): void {
@@ -149,13 +141,11 @@ export class ToolReader {
     return { syntax: this.#source.whole(syntax), definition: this.#source.whole(definition) };
   }
 
-  #search({ description, parameters }: JsonObject, at: string): void {
+  #search({ description: given, parameters }: JsonObject, at: string): void {
+    const kind = "tool_search";
     const schema = this.#source.json(parameters) ?? NO_PARAMETERS;
-    this.#own("tool_search", typeof description === "string" ? description : SEARCH, schema, at);
-  }
-
-  #own(kind: Exclude<ToolKind, "custom">, description: string, parameters: JsonText, at: string): void {
-    this.#offer(at, { name: this.nameOfKind(kind), kind, description, parameters });
+    const description = typeof given === "string" ? given : SEARCH;
+    this.#offer(at, { name: this.nameOfKind(kind), kind, description, parameters: schema });
   }
 }
 

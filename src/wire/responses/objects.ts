@@ -4,9 +4,10 @@
  */
 import { latin1OfJson } from "../neutral/fragment.ts";
 import type { Logprob } from "../neutral/neutral.ts";
-import type { CallItem, CustomCallItem, ItemStatus } from "./calls.ts";
+import type { CallItem, CustomCallItem } from "./calls.ts";
 import type { UrlCitation } from "./citations.ts";
 import type { ImageItem } from "./image-item.ts";
+import type { ItemStatus } from "./kinds.ts";
 
 export type TokenLogprob = ReturnType<typeof tokenLogprob>;
 export type OutputText = ReturnType<typeof outputText>;
@@ -130,6 +131,8 @@ const PREFIXES = {
   function_call: "fc",
   custom: "ctc",
   local_shell: "lsh",
+  shell: "sh",
+  apply_patch: "apc",
   tool_search: "tsc",
   reasoning: "rs",
   image_generation_call: "ig",

@@ -3,15 +3,20 @@
  * client's shell (`local_shell`) and its search (`tool_search`), and a choice of some tools (`allowed_tools`).
  */
 import { expect } from "vitest";
-import type { Json } from "../../support/conformance/ask.ts";
-import { type Exchange, type Kind, kinds } from "../../support/field/kinds.ts";
-import { callsIn, nextTurn } from "./custom-tools.fixtures.ts";
-
-const USER = { role: "user", content: "x" };
-const ANY = { type: "object", properties: {} };
-const FUNCTIONS = ["chat", "messages", "gemini", "converse"] as const;
-
-const fn = (name: string) => ({ type: "function", name, description: "Does.", parameters: ANY });
+import { type Kind, kinds } from "../../support/field/kinds.ts";
+import {
+  ANY,
+  asFunctions,
+  asItIs,
+  asking,
+  called,
+  callsIn,
+  FUNCTIONS,
+  fn,
+  names,
+  type OfferedTool,
+  USER,
+} from "./custom-tools.fixtures.ts";
 
 const MAIL = {
   type: "namespace",
@@ -20,33 +25,11 @@ const MAIL = {
   tools: [fn("send"), { type: "custom", name: "draft", description: "Drafts." }],
 };
 
-/** A conversation of a responses client. */
-const asking = (input: readonly Json[], tools?: readonly object[], more: object = {}) => ({
-  responses: { input: [USER, ...input], ...(tools && { tools }), store: false, ...more },
-});
-
-const names = ({ seen }: Exchange): string[] => seen.tools.map(({ name }) => name);
-
-interface Tool {
-  readonly title: string;
-  /** How the client says that it has the tool: in `tools`, or by items. */
-  readonly items?: readonly Json[];
-  readonly tools?: readonly object[];
-  /** The items of a call and of its result. */
-  readonly history: readonly [call: Json, result: Json];
-  /** Names of the functions that are offered for them. */
-  readonly offered: readonly string[];
-  /** The same call as one of a function, and the result's text. */
-  readonly told: { readonly name: string; readonly arguments: Json; readonly result: string };
-  /** Calls of the model's, as the JSON of a function's arguments, and what the client gets. */
-  readonly answers: readonly (readonly [name: string, json: string, item: Json])[];
-}
-
 const SHELL_ACTION = { type: "exec", command: ["ls", "-l"], env: { LANG: "C" }, timeout_ms: 1000 };
 const DRAFT = { type: "custom_tool_call", namespace: "mail", name: "draft", input: 'To: a\n"b"' };
 const SEND = { type: "function_call", namespace: "mail", name: "send", arguments: '{"n":1.0}' };
 const SENT = { type: "function_call_output", call_id: "call_0", output: "sent" };
-const OF_MAIL: Pick<Tool, "answers" | "told" | "history"> = {
+const OF_MAIL: Pick<OfferedTool, "answers" | "told" | "history"> = {
   history: [{ ...SEND, call_id: "call_0" }, SENT],
   told: { name: "mail__send", arguments: { n: 1 }, result: "sent" },
   answers: [
@@ -77,7 +60,7 @@ const SEARCHED = [
   },
 ] as const;
 
-const TABLE: readonly Tool[] = [
+const TABLE: readonly OfferedTool[] = [
   {
     title: "a group of tools",
     tools: [MAIL, fn("send")],
@@ -191,51 +174,6 @@ const TABLE: readonly Tool[] = [
     answers: [],
   },
 ];
-
-/** A responses upstream is told what the client said. */
-const asItIs = ({ title, items = [], tools, history }: Tool): Kind => ({
-  name: `${title}: as it is`,
-  ask: asking([...items, ...history], tools),
-  targets: ["responses"],
-  check({ up }) {
-    expect(up.json.input).toEqual([USER, ...items, ...history]);
-    expect(up.json.tools).toEqual(tools);
-  },
-});
-
-const asFunctions = ({ title, items = [], tools, history, offered, told }: Tool): Kind => ({
-  name: `${title}: functions, and calls of them in the history`,
-  ask: asking([...items, ...history], tools),
-  targets: FUNCTIONS,
-  check(exchange) {
-    const { seen, heard } = exchange;
-    expect(names(exchange)).toEqual(offered);
-    expect(seen.calls).toEqual([{ id: "call_0", name: told.name, arguments: told.arguments }]);
-    expect(seen.results).toMatchObject([{ id: "call_0", text: told.result }]);
-    expect(heard.svc.warnings).toEqual([]);
-  },
-});
-
-/** The model's call comes back as the client's own, and is the same call at the next turn. */
-const called = ({ title, items = [], tools, history, answers }: Tool): Kind[] =>
-  answers.map(([name, json, item]) => ({
-    name: `${title}: a call of ${name} comes back as the client's own`,
-    ask: asking([...items, ...history], tools),
-    targets: FUNCTIONS,
-    answer: { calls: [{ id: "call_1", name, arguments: json }], piece: 3 },
-    async check(exchange) {
-      const calls = callsIn(exchange);
-      expect(calls).toMatchObject([{ call_id: "call_1", ...item }]);
-      if (item.namespace === undefined) expect(calls[0]).not.toHaveProperty("namespace");
-      if (item.type === "tool_search_call") return;
-      const next = await exchange.ask(
-        asking([...items, ...history, ...nextTurn.responses(calls, "done")], tools),
-      );
-      const args = item.action ?? JSON.parse(json);
-      expect(next.seen.calls.at(-1)).toEqual({ id: "call_1", name, arguments: args });
-      expect(next.seen.results.at(-1)).toMatchObject({ id: "call_1", text: "done" });
-    },
-  }));
 
 /** Groups and their tools keep their names, which are in no function's name here. */
 const fromResponses: readonly Kind[] = [SEND, DRAFT].map(({ type: _, ...call }) => ({
