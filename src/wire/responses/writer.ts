@@ -10,9 +10,10 @@ import type { SvcReply } from "../neutral/contract.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import type { Citation, Fragment, Logprob, Seal, StopReason, StreamEvent } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
-import { CALL_DELTAS, callJson, filled } from "./calls.ts";
+import { callJson, filled } from "./calls.ts";
 import { writeCitation } from "./citations.ts";
 import { imageItem } from "./image-item.ts";
+import type { ItemStatus } from "./kinds.ts";
 import {
   type EventFields,
   type EventType,
@@ -25,8 +26,9 @@ import {
   tokenLogprob,
 } from "./objects.ts";
 import {
+  callFrame,
   type DeltaFrame,
-  frameOf,
+  isWholeCall,
   lengthOf,
   newCall,
   type OpenCall,
@@ -34,6 +36,8 @@ import {
   type OpenPart,
   type OpenReasoning,
   type OpenText,
+  reasoningBegun,
+  reasoningEnded,
   textFrame,
 } from "./output.ts";
 import type { ResponsesRequest } from "./request.ts";
@@ -57,6 +61,8 @@ export class ResponsesStreamWriter implements StreamWriter {
   #message: OpenMessage | undefined;
   /** The call whose item has not begun yet. */
   #waiting: OpenCall | undefined;
+  /** The last call that has ended. Its item is told once it is known whether the answer was cut off within it. */
+  #ended: OpenCall | undefined;
   #stop: StopReason = "other";
   #hasRefusal = false;
   #delivered: string | undefined;
@@ -82,6 +88,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#open();
     for (const index of this.#parts.keys()) this.#end(index);
     const reason = writeIncompleteReason(this.#stop, this.#hasRefusal);
+    this.#leaveCall(reason !== undefined);
     this.#leave(reason !== undefined);
     this.#delivered = this.#response.ended(this.#items, reason, usage, svcJson(svc));
     this.#lifecycle(reason === undefined ? "completed" : "incomplete", this.#delivered);
@@ -148,12 +155,14 @@ export class ResponsesStreamWriter implements StreamWriter {
         break;
       case "stop":
         this.#stop = event.stop.reason;
+        this.#leaveCall(writeIncompleteReason(this.#stop, this.#hasRefusal) !== undefined);
         break;
     }
   }
 
   #begin(event: Begin): void {
     this.#end(event.part);
+    this.#leaveCall(false);
     if (this.#waiting !== undefined) this.#placeCall(this.#waiting);
     if (event.kind === "tool_call") {
       this.#waiting = newCall(event);
@@ -225,10 +234,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       const begun = callJson(call, id, "in_progress", "");
       this.#raw("response.output_item.added", `"output_index":${index},"item":${begun}}`);
     }
-    const fields = { item_id: id, output_index: index, delta: "" };
-    const hasDeltas = !this.#isWhole && (tool === "function_call" || tool === "custom");
-    const deltas = hasDeltas ? CALL_DELTAS[tool] : undefined;
-    call.place = { id, index, frame: deltas && frameOf(deltas, fields) };
+    call.place = { id, index, frame: this.#isWhole ? undefined : callFrame(tool, id, index) };
     if (call.held !== undefined) this.#grow(call.place.frame, call.held);
     call.held = undefined;
     return call.place;
@@ -268,19 +274,10 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   #reasoningFrame(part: OpenReasoning): DeltaFrame {
     if (part.frame !== undefined) return part.frame;
-    const place = { item_id: part.id, output_index: part.index };
-    if (part.isSummary) {
-      const fields = { ...place, summary_index: 0 };
-      const summary = { type: "summary_text" as const, text: "" };
-      this.#event("response.reasoning_summary_part.added", { ...fields, part: summary });
-      part.frame = frameOf("response.reasoning_summary_text.delta", { ...fields, delta: "" });
-    } else {
-      const fields = { ...place, content_index: 0 };
-      const content = { type: "reasoning_text" as const, text: "" };
-      this.#event("response.content_part.added", { ...fields, part: content });
-      part.frame = frameOf("response.reasoning_text.delta", { ...fields, delta: "" });
-    }
-    return part.frame;
+    const { added, frame } = reasoningBegun(part);
+    this.#raw(...added);
+    part.frame = frame;
+    return frame;
   }
 
   #seal(part: OpenPart | undefined, seal: Seal): void {
@@ -303,8 +300,10 @@ export class ResponsesStreamWriter implements StreamWriter {
     const part = this.#parts[index];
     this.#parts[index] = undefined;
     if (part === undefined) return;
-    if (part.kind === "tool_call") this.#endCall(part);
-    else if (part.kind === "reasoning") this.#endReasoning(part);
+    if (part.kind === "tool_call") {
+      this.#leaveCall(false);
+      this.#ended = part;
+    } else if (part.kind === "reasoning") this.#endReasoning(part);
     else this.#endText(part);
   }
 
@@ -345,17 +344,8 @@ export class ResponsesStreamWriter implements StreamWriter {
   #endReasoning(part: OpenReasoning): void {
     const { id, index, isSummary, isRedacted, seal } = part;
     const text = part.text.text();
-    const place = { item_id: id, output_index: index };
-    if (part.frame !== undefined && isSummary) {
-      const fields = { ...place, summary_index: 0 };
-      const summary = { type: "summary_text" as const, text: "" };
-      this.#filled("response.reasoning_summary_text.done", { ...fields, text: "" }, "text", text);
-      this.#filled("response.reasoning_summary_part.done", { ...fields, part: summary }, "text", text);
-    } else if (part.frame !== undefined) {
-      const fields = { ...place, content_index: 0 };
-      const content = { type: "reasoning_text" as const, text: "" };
-      this.#filled("response.reasoning_text.done", { ...fields, text: "" }, "text", text);
-      this.#filled("response.content_part.done", { ...fields, part: content }, "text", text);
+    for (const [type, rest] of part.frame === undefined ? [] : reasoningEnded(part)) {
+      this.#raw(type, filled(rest, "text", text));
     }
     const where = part.frame === undefined ? undefined : isSummary ? "summary" : "content";
     const sealed = seal === undefined ? undefined : packReasoning({ seal, isRedacted });
@@ -372,6 +362,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   #image({ media }: Extract<StreamEvent, { type: "media" }>): void {
+    this.#leaveCall(false);
     if (this.#waiting !== undefined) this.#placeCall(this.#waiting);
     this.#leave();
     const index = this.#indexes++;
@@ -380,7 +371,14 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#itemDone(index, latin1OfJson(imageItem(id, media)));
   }
 
-  #endCall(call: OpenCall): void {
+  /** @param isCut the answer ended here, before it was whole */
+  #leaveCall(isCut: boolean): void {
+    const call = this.#ended;
+    this.#ended = undefined;
+    if (call !== undefined) this.#endCall(call, isCut && !isWholeCall(call) ? "incomplete" : "completed");
+  }
+
+  #endCall(call: OpenCall, status: ItemStatus): void {
     const { id, index, frame } = call.place ?? this.#placeCall(call);
     const { tool } = call;
     let text = call.text.text();
@@ -394,7 +392,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       this.#filled("response.function_call_arguments.done", { ...place, arguments: "" }, "arguments", text);
     else if (tool === "custom")
       this.#filled("response.custom_tool_call_input.done", { ...place, input: "" }, "input", text);
-    this.#itemDone(index, callJson(call, id, "completed", text));
+    this.#itemDone(index, callJson(call, id, status, text));
     if (call.seal !== undefined) this.#sealItem(call.seal, true);
   }
 }
