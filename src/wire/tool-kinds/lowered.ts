@@ -58,7 +58,7 @@ function withOffered(request: NeutralRequest): NeutralRequest {
 }
 
 /**
- * Only a tool that is sent can be chosen: "Tool choice 'function' not found in 'tools' parameter" (raine/claude-code-proxy#26). Clients
+ * Only a tool that is sent can be chosen: "Tool choice 'function' not found in 'tools' parameter" (raine/claude-code-proxy#10). Clients
  * choose tools that are not in their list, and those that a provider runs, which are left out here.
  */
 function withSentChoice(request: NeutralRequest, source: Source): NeutralRequest {

@@ -1,6 +1,6 @@
 /**
  * Tools whose name is offered twice ("tools: Tool names must be unique", eclipse-theia/theia#16122, microsoft/vscode#278073), and choices
- * of a tool that is not sent ("Tool choice 'function' not found in 'tools' parameter", raine/claude-code-proxy#26).
+ * of a tool that is not sent ("Tool choice 'function' not found in 'tools' parameter", raine/claude-code-proxy#10).
  */
 import { expect } from "vitest";
 import { type Exchange, type Kind, kinds } from "../../support/field/kinds.ts";

@@ -167,4 +167,22 @@ const narrowed: Kind = {
   },
 };
 
-kinds("tools in another format's shape", [...functions, ...customs, ...choices, narrowed]);
+/** Schemas and patches are only carried, and keep their text. */
+const SCHEMA = '{"type":"object","properties":{"n":{"type":"number","default":1.0}}}';
+
+const carried: readonly Kind[] = [
+  `{"messages":[{"role":"user","content":"x"}],"tools":[{"name":"f","input_schema":${SCHEMA}}]}`,
+  `{"input":"x","tools":[{"name":"f","input_schema":${SCHEMA}}]}`,
+  `{"input":"x","tools":[{"type":"function","function":{"name":"f","parameters":${SCHEMA}}}]}`,
+  `{"input":[{"role":"user","content":"x"},{"type":"apply_patch_call","call_id":"c","operation":{"n":1.0}},{"type":"apply_patch_call_output","call_id":"c","output":"x"}],"tools":[{"type":"apply_patch"}]}`,
+].map((body) => {
+  const client = body.startsWith('{"input"') ? "responses" : "chat";
+  return {
+    name: `carried text stays: ${body}`,
+    ask: { [client]: body },
+    targets: TARGETS[client],
+    check: ({ up }) => expect(up.raw).toMatch(/\b1\.0\b/),
+  };
+});
+
+kinds("tools in another format's shape", [...carried, ...functions, ...customs, ...choices, narrowed]);
