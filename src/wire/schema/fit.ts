@@ -232,17 +232,26 @@ export function addedMember({ members, start }: SchemaNode, key: string, value: 
 
 /**
  * Moves keywords into the description, in the words of Anthropic's SDKs: behind what it says, `{minimum: 1, maximum: 10}`.
- * @param moved whether each of the schema's members goes; at least one does
+ * @param moved whether each of the schema's members goes
+ * @param more what else is told; at least one of both is
  */
-export function toldEdits(text: string, node: SchemaNode, moved: readonly boolean[]): Edit[] {
+export function toldEdits(
+  text: string,
+  node: SchemaNode,
+  moved: readonly boolean[],
+  more: readonly string[] = [],
+): Edit[] {
   const gone = node.members.filter((_, index) => moved[index] === true);
-  const words = `{${gone.map(({ key, valueStart, end }) => `${key}: ${text.slice(valueStart, end)}`).join(", ")}}`;
+  const told = gone.map(({ key, valueStart, end }) => `${key}: ${text.slice(valueStart, end)}`);
+  const words = `{${[...told, ...more].join(", ")}}`;
   const description = keywordOf(node, "description");
   if (description !== undefined) {
     return [addedTo(text, description, words), ...removeSpans(node.members, moved)];
   }
+  const [first] = gone;
+  if (first === undefined) return [addedMember(node, "description", JSON.stringify(words))];
   // The first of them gives its place to the description.
-  const { start, end } = gone[0] as SchemaMember;
+  const { start, end } = first;
   const others = moved.with(moved.indexOf(true), false);
   const described = { start, end, text: `"description":${JSON.stringify(words)}` };
   return [described, ...removeSpans(node.members, others)];

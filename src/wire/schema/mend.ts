@@ -3,7 +3,8 @@
  * draft 2020-12 says them, what the outermost schema may not have moves into its description, and what a schema must say is said. All
  * else stays the text that the caller wrote.
  */
-import { applyEdits, type Edit } from "../json/json.ts";
+import { append } from "../json/append.ts";
+import { applyEdits, type Edit, membersOf } from "../json/json.ts";
 import { removeSpans } from "../json/spans.ts";
 import { addedMember, toldEdits } from "./fit.ts";
 import { References } from "./references.ts";
@@ -34,9 +35,10 @@ export const mendSchema = (text: string, rules: ToolRules): MendedSchema =>
     if (root === undefined) return { text, isTold: false };
     const told = root.members.map(({ key }) => rules.refusedOutermost.has(key));
     const mending = new Mending(text, rules.saysAll);
-    mending.mend(root, told);
+    const words = rules.propertyName === undefined ? NONE : mending.leaveProperties(root, rules.propertyName);
+    mending.mend(root, told, words);
     mending.redirect(root);
-    return { text: applyEdits(text, mending.edits), isTold: told.includes(true) };
+    return { text: applyEdits(text, mending.edits), isTold: told.includes(true) || words.length > 0 };
   });
 
 /** The bound that a boolean of draft 4 is about. */
@@ -58,6 +60,8 @@ class Mending {
   readonly #saysAll: boolean;
   /** Schemas whose list of items has another name in draft 2020-12. */
   readonly #tuples = new Set<SchemaNode>();
+  /** Schemas that leave their place. */
+  readonly #left = new Set<SchemaNode>();
   /** Schemas with a reference. */
   readonly #referring: SchemaNode[] = [];
 
@@ -66,19 +70,44 @@ class Mending {
     this.#saysAll = saysAll;
   }
 
-  /** @param told whether each of the schema's members moves into the description */
-  mend(node: SchemaNode, told: readonly boolean[]): void {
+  /** Takes out properties whose names do not match. @returns what is told of them */
+  leaveProperties(root: SchemaNode, name: RegExp): readonly string[] {
+    const properties = keywordOf(root, "properties");
+    if (properties === undefined || properties.schemas.every((schema) => name.test(schema.name))) return NONE;
+    const from = properties.valueStart;
+    const text = this.#text.slice(from, properties.end);
+    const members = membersOf(text);
+    // One name stands twice, or there are more than are looked at.
+    if (members === undefined) return NONE;
+    const spans = members.map(({ start, valueEnd }) => ({ start: from + start, end: from + valueEnd }));
+    const goes = properties.schemas.map((schema) => !name.test(schema.name));
+    for (const [index, { node }] of properties.schemas.entries()) {
+      if (goes[index] === true && node !== undefined) this.#left.add(node);
+    }
+    append(this.edits, removeSpans(spans, goes));
+    return members.flatMap(({ valueStart, valueEnd }, index) => {
+      const told = `${properties.schemas[index]?.name}: ${text.slice(valueStart, valueEnd)}`;
+      return goes[index] === true ? [told] : [];
+    });
+  }
+
+  /**
+   * @param told whether each of the schema's members moves into the description
+   * @param words what else is told there
+   */
+  mend(node: SchemaNode, told: readonly boolean[] = NONE, words: readonly string[] = NONE): void {
     if (this.#isTuple(node)) this.#tuples.add(node);
     const goes = node.members.map((member, index) => told[index] === true || this.#isIdle(member, node));
     for (const [index, member] of node.members.entries()) {
       if (goes[index] !== true && this.#mendMember(member, node)) {
-        for (const { node: inner } of member.schemas) if (inner !== undefined) this.mend(inner, NONE);
+        for (const { node: inner } of member.schemas) {
+          if (inner !== undefined && !this.#left.has(inner)) this.mend(inner);
+        }
       }
     }
-    if (goes.includes(true)) {
-      const edits = told.includes(true) ? toldEdits(this.#text, node, goes) : removeSpans(node.members, goes);
-      for (const edit of edits) this.edits.push(edit);
-    }
+    const isTold = told.includes(true) || words.length > 0;
+    if (isTold) append(this.edits, toldEdits(this.#text, node, goes, words));
+    else if (goes.includes(true)) append(this.edits, removeSpans(node.members, goes));
     if (this.#saysAll) this.#sayAll(node);
   }
 
@@ -161,4 +190,4 @@ class Mending {
   }
 }
 
-const NONE: readonly boolean[] = [];
+const NONE: readonly never[] = Object.freeze([]);

@@ -14,6 +14,7 @@ export function mayNeedMending({ json }: JsonText, rules: ToolRules): boolean {
   const bytes = json.bytes.subarray(json.start, json.end);
   if (SOUGHT.get(rules)?.some((part) => bytes.includes(part, 0, "latin1")) !== false) return true;
   if (mayHaveTuple(bytes)) return true;
+  if (rules.propertyName !== undefined && mayHaveForeignName(bytes)) return true;
   return rules.saysAll && !(isFollowed(bytes, OBJECT, PROPERTIES) && isFollowed(bytes, ARRAY, ITEMS));
 }
 
@@ -56,6 +57,24 @@ function mayHaveTuple(bytes: Buffer): boolean {
   }
   return false;
 }
+
+/**
+ * Whether a property may have a name of the kinds that traffic has beside usual ones: `$filter`, `@odata.type`, `filter[id]`. A search
+ * for all others would look at every name of every tool.
+ */
+function mayHaveForeignName(bytes: Buffer): boolean {
+  if (bytes.includes('"@') || bytes.includes(']":')) return true;
+  for (let at = bytes.indexOf(DOLLAR); at >= 0; at = bytes.indexOf(DOLLAR, at + 1)) {
+    if (bytes[at - 1] === QUOTE && !KEYWORD.test(bytes.toString("latin1", at, at + LONGEST_KEYWORD)))
+      return true;
+  }
+  return false;
+}
+
+const DOLLAR = 36;
+/** Keywords of JSON Schema that begin so. */
+const KEYWORD = /^\$(?:schema|ref|defs|id|comment|anchor|dynamicRef|dynamicAnchor|vocabulary)"/;
+const LONGEST_KEYWORD = 16;
 
 /** The index of what is no white space, from `at` to the beginning. */
 function beforeSpace(bytes: Buffer, at: number): number {

@@ -125,6 +125,8 @@ export interface ToolRules {
   readonly strict: SchemaRules;
   /** Keywords that the outermost schema may not have. */
   readonly refusedOutermost: ReadonlySet<string>;
+  /** What the names of the outermost schema's properties must match; undefined: they are not looked at. */
+  readonly propertyName?: RegExp;
   /** An object must say its properties, and an array its items in an object, even if it says nothing by that. */
   readonly saysAll: boolean;
 }
@@ -134,11 +136,13 @@ const CHOICES = ["anyOf", "oneOf", "allOf"];
 /**
  * Claude, at Anthropic and at Bedrock: "input_schema does not support oneOf, allOf, or anyOf at the top level"
  * (anthropics/claude-code#40075), "JSON schema is invalid. It must match JSON Schema draft 2020-12" (openclaw/openclaw#98588,
- * Dokploy/mcp#74, AlexGladkov/claude-in-mobile#55).
+ * Dokploy/mcp#74, AlexGladkov/claude-in-mobile#55), "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
+ * (anthropics/claude-code#79418, ComposioHQ/composio#3500).
  */
 export const CLAUDE_TOOLS: ToolRules = {
   strict: CLAUDE_RULES,
   refusedOutermost: new Set(CHOICES),
+  propertyName: /^[a-zA-Z0-9_.-]{1,64}$/,
   saysAll: false,
 };
 

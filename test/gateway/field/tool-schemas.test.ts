@@ -49,6 +49,31 @@ const CASES: readonly Case[] = [
       '{"type":"array","items":{"minimum": 1.0,"oneOf":[{"maxLength":9007199254740993}]},"exclusiveMinimum":1E2}',
     ),
   },
+  {
+    name: "names of properties that Claude refuses",
+    schema: `{"type":"object","properties":{"$filter":{"type":"string","items":[{}]},"a.b-c_1":{"type":"string"},"filter[id]" : {"enum":[1.0]},"@odata.type":{"type":"string"}},"required":["$filter"]}`,
+    openai: `{"type":"object","properties":{"$filter":{"type":"string","prefixItems":[{}]},"a.b-c_1":{"type":"string"},"filter[id]" : {"enum":[1.0]},"@odata.type":{"type":"string"}},"required":["$filter"]}`,
+    claude: `{"type":"object","properties":{"a.b-c_1":{"type":"string"}},"required":["$filter"],"description":${JSON.stringify('{$filter: {"type":"string","items":[{}]}, filter[id]: {"enum":[1.0]}, @odata.type: {"type":"string"}}')}}`,
+    warned: ["claude"],
+  },
+  {
+    name: "such names beside a description and an outermost choice",
+    schema:
+      '{"description":"Does.","type":"object","anyOf":[{"required":["a"]}],"properties":{"a":{},"$b":{}}}',
+    openai: `{"description":${JSON.stringify('Does.\n\n{anyOf: [{"required":["a"]}]}')},"type":"object","properties":{"a":{},"$b":{}}}`,
+    claude: `{"description":${JSON.stringify('Does.\n\n{anyOf: [{"required":["a"]}], $b: {}}')},"type":"object","properties":{"a":{}}}`,
+    warned: ["openai", "claude"],
+  },
+  {
+    name: "such a name twice",
+    schema: '{"type":"object","properties":{"$a":{},"$a":{"x":1.0}}}',
+  },
+  {
+    name: "such a name alone, and within",
+    schema: '{"type":"object","properties":{"$a":{}},"$defs":{"x":{"type":"object","properties":{"$a":{}}}}}',
+    claude: `{"type":"object","properties":{},"$defs":{"x":{"type":"object","properties":{"$a":{}}}},"description":"{$a: {}}"}`,
+    warned: ["claude"],
+  },
   openai("an object that says no property", '{"type":"object"}', '{"type":"object","properties":{}}'),
   openai(
     "a map, as MCP servers say it",
