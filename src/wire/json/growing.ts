@@ -5,12 +5,15 @@ import { copied } from "./latin1.ts";
 const MAX_LOOSE = 16;
 
 export class Growing {
+  /** Bytes so far. */
+  length = 0;
   #flat: Buffer[] = [];
   #tail = "";
   /** Pieces since they were last joined. */
   #loose = 0;
 
   add(fragment: string): void {
+    this.length += fragment.length;
     this.#tail += fragment;
     if (this.#tail.length >= 1024) {
       this.#flat.push(Buffer.from(this.#tail, "latin1"));
@@ -22,6 +25,7 @@ export class Growing {
   }
 
   clear(): void {
+    this.length = 0;
     this.#flat = [];
     this.#tail = "";
   }

@@ -95,6 +95,12 @@ function objectMeant(text: string): JsonText | undefined {
   return begun === undefined ? undefined : objectIn(begun);
 }
 
+/** The JSON text of an object, or of nothing, that a JSON text is a string of: models encode twice. Any other text is returned as it is. */
+function encodedOnce(text: string): string {
+  const inner = stringIn(text);
+  return inner !== undefined && (isNoArguments(inner) || objectIn(inner) !== undefined) ? inner : text;
+}
+
 /** The string that a JSON text is; undefined where it is none. */
 function stringIn(text: string): string | undefined {
   if (!/^\s*"/.test(text)) return undefined;
@@ -120,8 +126,10 @@ const OBJECT_BEGUN = '{"';
  */
 export function argumentsText(value: unknown): string {
   const carried = carriedIn(value);
-  if (carried === undefined && typeof value === "string")
-    return isNoArguments(value) ? "{}" : wellFormedJson(withEscapedControls(value));
+  if (carried === undefined && typeof value === "string") {
+    const text = encodedOnce(value);
+    return isNoArguments(text) ? "{}" : wellFormedJson(withEscapedControls(text));
+  }
   if (carried === undefined && (typeof value !== "object" || value === null)) return NO_ARGUMENTS.text;
   try {
     const json = carried ?? JSON.stringify(value);

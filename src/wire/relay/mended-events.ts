@@ -5,12 +5,13 @@
  * send before the arguments.
  */
 import { emptyObjects } from "../json/cut-object.ts";
+import { Growing } from "../json/growing.ts";
 import { beginsWithHalf, endsWithHalf, mayHaveHalf } from "../json/surrogates.ts";
 import { fragmentOf, textOf } from "../neutral/fragment.ts";
 import type { Fragment, StreamEvent } from "../neutral/neutral.ts";
 import { partKey } from "../neutral/part-key.ts";
 import type { Emit } from "../neutral/reader.ts";
-import { isNoArguments } from "../neutral/tool-arguments.ts";
+import { argumentsText, isNoArguments } from "../neutral/tool-arguments.ts";
 import { CallStrings } from "./call-strings.ts";
 import { endedRest, withoutEscapedHalves } from "./escaped-halves.ts";
 
@@ -19,6 +20,11 @@ type Delta = Extract<StreamEvent, { type: "delta" }>;
 const HALF_LENGTH = 6;
 /** U+FFFD. */
 const REPLACED: Fragment = fragmentOf("\ufffd");
+
+/** How a piece of JSON text begins that is a string. */
+const QUOTE: Fragment = '\\"';
+/** Bytes of arguments that begin as a string: more are passed on as they come. */
+const MAX_QUOTED = 1024 * 1024;
 
 /** More white space than this is passed on. */
 const MAX_UNDECIDED = 64;
@@ -53,6 +59,8 @@ export class MendedEvents {
   readonly #halves = new Map<number, Fragment>();
   /** What came of calls that have no arguments yet. */
   readonly #undecided = new Map<number, Fragment>();
+  /** Arguments that begin as a string, in which models may have encoded an object once more. */
+  readonly #quoted = new Map<number, Growing>();
   readonly #functions = new Map<number, FunctionCall>();
   /** How many of these ended within an escape. */
   #open = 0;
@@ -73,7 +81,7 @@ export class MendedEvents {
     if (event.type !== "delta") this.#takeOther(event);
     else if (this.#passes(event.text)) this.#tell(event);
     else this.#delta(event);
-    this.#isWaiting = this.#halves.size + this.#undecided.size + this.#open > 0;
+    this.#isWaiting = this.#halves.size + this.#undecided.size + this.#quoted.size + this.#open > 0;
   }
 
   #takeOther(event: Exclude<StreamEvent, Delta>): void {
@@ -96,6 +104,10 @@ export class MendedEvents {
     }
     const text = this.#withoutEscaped(this.#withoutHalves(event.text, key), key);
     const before = this.#undecided.get(key);
+    if (this.#quoted.has(key)) {
+      this.#quote(event, key, text);
+      return;
+    }
     if (before === undefined) {
       if (text !== "" || event.logprobs !== undefined) this.#tell({ ...event, text });
       return;
@@ -111,7 +123,30 @@ export class MendedEvents {
       return;
     }
     this.#undecided.delete(key);
-    this.#tell({ ...event, text: all.replace(EMPTY_BEFORE, "") });
+    if (all.startsWith(QUOTE)) this.#quote(event, key, all);
+    else this.#tell({ ...event, text: all.replace(EMPTY_BEFORE, "") });
+  }
+
+  #quote(event: Pick<Delta, "choice" | "part">, key: number, piece: Fragment): void {
+    const quoted = this.#quoted.get(key) ?? new Growing();
+    this.#quoted.set(key, quoted);
+    quoted.add(piece);
+    if (quoted.length > MAX_QUOTED) this.#endQuoted(event, key);
+  }
+
+  #endQuoted({ choice, part }: Pick<Delta, "choice" | "part">, key: number): void {
+    const quoted = this.#quoted.get(key);
+    if (quoted === undefined) return;
+    this.#quoted.delete(key);
+    const text = textOf(quoted.text());
+    // Larger ones are passed on as they came, and so is what is no text at all.
+    const isRead = quoted.length <= MAX_QUOTED && text !== "";
+    this.#tell({
+      type: "delta",
+      choice,
+      part,
+      text: isRead ? fragmentOf(argumentsText(text)) : quoted.text(),
+    });
   }
 
   #withoutHalves(given: Fragment, key: number): Fragment {
@@ -142,6 +177,7 @@ export class MendedEvents {
 
   /** Nothing more comes of the call for a while. */
   #decide({ choice, part }: Pick<Delta, "choice" | "part">, key: number): void {
+    this.#endQuoted({ choice, part }, key);
     const text = this.#undecided.get(key);
     if (text === undefined || text === "" || isNoArguments(textOf(text))) return;
     this.#undecided.delete(key);
@@ -156,7 +192,8 @@ export class MendedEvents {
     if (call.rest === "") return;
     const text = endedRest(call.rest);
     const undecided = this.#undecided.get(key);
-    if (undecided === undefined) this.#tell({ type: "delta", choice, part, text });
+    if (this.#quoted.has(key)) this.#quote({ choice, part }, key, text);
+    else if (undecided === undefined) this.#tell({ type: "delta", choice, part, text });
     else this.#undecided.set(key, undecided + text);
   }
 

@@ -84,7 +84,7 @@ kinds("arguments", [
   inHistory(CUT, '{"path":"a","n":1.0}'),
   inHistory('{"a":1.0}}', '{"a":1.0}'),
   inHistory('{}{"a":1.0}', '{"a":1.0}'),
-  inHistory('"{\\"a\\":1.0}"', '{"a":1.0}'),
+  inHistory('"{\\"a\\":1.0}"', '{"a":1.0}', '{"a":1.0}'),
   inHistory('{"a":"\\ud800"}', '{"a":"\\ufffd"}', '{"a":"\\ufffd"}'),
   inHistory('{"a":"1\n2",\n"b":1.0}', '{"a":"1\\n2",\n"b":1.0}', '{"a":"1\\n2",\n"b":1.0}'),
   inHistory('{"a":"\t\u0001","b":"cu\nt', '{"a":"\\t\\u0001"}', '{"a":"\\t\\u0001","b":"cu\\nt'),
@@ -98,7 +98,15 @@ kinds("arguments", [
   inAnswer("empty objects first", '{} {}\n{}{"a":1}', { a: 1 }),
   inAnswer("empty objects alone", "{}{}", {}),
   inAnswer("half of a pair as an escape", '{"a":"\\ud83d"}', { a: "\ufffd" }),
-  inAnswer("an object encoded twice", '"{\\"a\\":1}"', { a: 1 }, ["messages"]),
+  inAnswer("an object encoded twice", '"{\\"a\\":1}"', { a: 1 }),
+  inAnswer(
+    "an object of many pieces encoded twice",
+    JSON.stringify(JSON.stringify({ a: '\u00e9\n"'.repeat(99) })),
+    {
+      a: '\u00e9\n"'.repeat(99),
+    },
+  ),
+  inAnswer("nothing encoded twice", '"null"', {}),
   inAnswer("a list", "[1]", { INVALID_JSON: "[1]" }, ["messages"]),
   inAnswer("line breaks in strings", '{"a":"1\n\\"2",\n"b\t":"\\\\","c":"\u0001\\n"}', {
     a: '1\n"2',
