@@ -21,7 +21,16 @@ import {
   thinkingText,
 } from "./reasoning.ts";
 import { readStop } from "./stop.ts";
-import { argumentsOf, begins, grown, isCustomCall, isNamed, repeats, saysNothing } from "./tool-call.ts";
+import {
+  argumentsOf,
+  begins,
+  grown,
+  hasNothing,
+  isCustomCall,
+  isNamed,
+  repeats,
+  saysNothing,
+} from "./tool-call.ts";
 
 /** The bound of arguments that come before the names of their calls. Nearly all servers send the name first. */
 const MAX_EARLY_BYTES = 1024 * 1024;
@@ -259,7 +268,7 @@ export class ChoiceReader {
     if (typeof id === "string" && id !== "") {
       const known = calls.findLast((call) => call.id === id && (given === undefined || call.given === given));
       if (known !== undefined && repeats(delta, known)) return undefined;
-      if (known !== undefined && !begins(delta, known)) return known;
+      if (known !== undefined && (hasNothing(known.first) || !begins(delta, known))) return known;
     }
     const last = given === undefined ? calls.at(-1) : calls[this.#places.get(given) ?? -1];
     const isNext = last?.namedIn === this.#event && given === undefined && isNamed(delta);

@@ -53,5 +53,8 @@ interface BegunCall {
   readonly hasArguments: boolean;
 }
 
+/** Whether they are the empty object that some servers send before the arguments. */
+export const hasNothing = (first: Fragment): boolean => /^\{ *\}$/.test(first);
+
 const isWhole = (first: Fragment): boolean =>
   first.startsWith("{") && first.endsWith("}") && objectIn(textOf(first)) !== undefined;

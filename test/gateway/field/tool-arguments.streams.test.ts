@@ -219,6 +219,13 @@ const CASES: readonly Case[] = [
     calls: [call("call_a", { n: 1 }), call(undefined, { n: 2 })],
   },
   {
+    name: "an empty object before the arguments, each with all of the call",
+    target: "chat",
+    said: chat([begun(0, "call_a", "{}")], [begun(0, "call_a", '{"n":1}')]),
+    isOdd: true,
+    calls: [call("call_a", { n: 1 })],
+  },
+  {
     name: "two calls of one id without an index",
     target: "chat",
     said: chat([begun(undefined, "call_a", '{"n":1}')], [begun(undefined, "call_a", '{"n":2}')]),
