@@ -23,6 +23,7 @@ import {
 import { readStop } from "./stop.ts";
 import {
   argumentsOf,
+  type BegunCall,
   begins,
   grown,
   hasNothing,
@@ -62,9 +63,12 @@ interface Call {
   early: Fragment;
   /** Its arguments while no piece has come after those that it began with. */
   first: Fragment;
+  whole: BegunCall["whole"];
   seal: Seal | undefined;
   /** A piece of its arguments has come. */
   hasArguments: boolean;
+  /** The client gets an id that is made here. */
+  hasMadeId: boolean;
   /** The event that had a piece of its name last. */
   namedIn: number;
   /** It is called with a text, not with arguments. */
@@ -260,15 +264,22 @@ export class ChoiceReader {
     }
   }
 
-  /** The call that a delta belongs to; undefined if it says nothing new, or there are too many calls. */
+  /** Whether a delta says a call once more. Two in one event are two calls. */
+  #isAgain(delta: JsonObject, call: Call): boolean {
+    return call.namedIn !== this.#event && repeats(delta, call);
+  }
+
+  /** The call that a delta belongs to; undefined if there are too many calls. */
   #callOf(delta: JsonObject): Call | undefined {
     const { id } = delta;
     const calls = this.#calls;
     const given = typeof delta.index === "number" ? delta.index : undefined;
     if (typeof id === "string" && id !== "") {
       const known = calls.findLast((call) => call.id === id && (given === undefined || call.given === given));
-      if (known !== undefined && repeats(delta, known)) return undefined;
-      if (known !== undefined && (hasNothing(known.first) || !begins(delta, known))) return known;
+      const isKnown =
+        known !== undefined &&
+        (this.#isAgain(delta, known) || hasNothing(known.first) || !begins(delta, known));
+      if (isKnown) return known;
     }
     const last = given === undefined ? calls.at(-1) : calls[this.#places.get(given) ?? -1];
     const isNext = last?.namedIn === this.#event && given === undefined && isNamed(delta);
@@ -291,8 +302,10 @@ export class ChoiceReader {
       name: "",
       early: "",
       first: "",
+      whole: undefined,
       seal: undefined,
       hasArguments: false,
+      hasMadeId: false,
       namedIn: -1,
       isCustom: false,
     };
@@ -304,18 +317,29 @@ export class ChoiceReader {
   #listed(delta: JsonObject, place: number): void {
     const call = this.#callOf(delta);
     if (call === undefined) return;
-    const { index, part } = call;
+    const mended: MendedCall = { place, ...(call.index !== delta.index && { index: call.index }) };
+    if (this.#isAgain(delta, call)) {
+      this.#mend({ ...mended, isAgain: true });
+      return;
+    }
+    const begins = call.part < 0;
     this.#call(call, delta);
-    const needsId = part < 0 && call.part >= 0 && !this.#isNamed(call);
+    if (begins && call.part >= 0) call.hasMadeId = !this.#isNamed(call);
+    const isMade = begins && call.hasMadeId;
+    const dropsId = !begins && call.hasMadeId && Boolean(delta.id);
     const hasObject = isObject(objectOf(delta.function).arguments);
-    if (index === delta.index && !needsId && !hasObject) return;
-    this.mended ??= [];
-    this.mended.push({
-      place,
-      ...(index !== delta.index && { index }),
-      ...(needsId && { part: call.part }),
+    if (mended.index === undefined && !isMade && !dropsId && !hasObject) return;
+    this.#mend({
+      ...mended,
+      ...(isMade && { part: call.part }),
+      ...(dropsId && { dropsId }),
       ...(hasObject && { hasObject }),
     });
+  }
+
+  #mend(call: MendedCall): void {
+    this.mended ??= [];
+    this.mended.push(call);
   }
 
   /** Whether a client can tell the call by its id from those before it. */
@@ -332,6 +356,7 @@ export class ChoiceReader {
     if (call.part < 0) {
       if (typeof id === "string" && id !== "") call.id = id;
       if (typeof name === "string" && name !== "") {
+        this.#kept(name);
         call.name = grown(call.name, name);
         call.namedIn = this.#event;
       }
@@ -350,8 +375,8 @@ export class ChoiceReader {
     if (seal !== undefined) this.#sealCall(call, seal);
   }
 
-  /** @throws WeirError `upstream_invalid_response` if a server sends too many arguments before a call's name */
-  #kept(early: Fragment): void {
+  /** @throws WeirError `upstream_invalid_response` if a server sends too much of calls that have not begun */
+  #kept(early: string): void {
     this.#earlyBytes += early.length;
     if (this.#earlyBytes > MAX_EARLY_BYTES) {
       throw fail("upstream_invalid_response", "The provider sent a call larger than the gateway takes.");

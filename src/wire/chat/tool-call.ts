@@ -25,7 +25,7 @@ export function begins({ index, id, function: fn, custom }: JsonObject, last: Be
   const isOther = stringOf(id) !== "" && last.id !== "" && last.id !== id;
   if (stringOf(name) === "") return isOther && typeof index !== "number" && argumentsOf(given) === "";
   if (isOther || (last.hasArguments && last.name !== "" && name !== last.name)) return true;
-  return argumentsOf(given).trimStart().startsWith("{") && isWhole(last.first);
+  return argumentsOf(given).trimStart().startsWith("{") && isWhole(last);
 }
 
 /** Whether a piece has a name, or a part of one. */
@@ -36,9 +36,10 @@ export const isNamed = ({ function: fn, custom }: JsonObject): boolean =>
 export const grown = (name: string, piece: string): string => (piece.startsWith(name) ? piece : name + piece);
 
 /** Whether a piece says the whole call once more, as some servers do at its end. */
-export function repeats({ function: fn, custom }: JsonObject, last: BegunCall): boolean {
+export function repeats({ id, function: fn, custom }: JsonObject, last: BegunCall): boolean {
   const { name, arguments: given } = objectOf(fn ?? custom);
-  return name === last.name && isWhole(last.first) && fragmentOf(argumentsOf(given)) === last.first;
+  if (id !== last.id || name !== last.name || last.first === "") return false;
+  return fragmentOf(argumentsOf(given)) === last.first && isWhole(last);
 }
 
 /** A piece of which no call can be begun. */
@@ -46,15 +47,23 @@ export const saysNothing = ({ id, function: fn, custom, extra_content: extra }: 
   stringOf(id) === "" && !isObject(fn) && !isObject(custom) && extra === undefined;
 
 /** The arguments of a call are in `first` as long as they are all that it has. */
-interface BegunCall {
+export interface BegunCall {
   readonly id: string;
   readonly name: string;
   readonly first: Fragment;
   readonly hasArguments: boolean;
+  /** What was found of `first`, which may be long and looked at often. */
+  whole?: { readonly first: Fragment; readonly is: boolean } | undefined;
 }
 
 /** Whether they are the empty object that some servers send before the arguments. */
 export const hasNothing = (first: Fragment): boolean => /^\{ *\}$/.test(first);
 
-const isWhole = (first: Fragment): boolean =>
-  first.startsWith("{") && first.endsWith("}") && objectIn(textOf(first)) !== undefined;
+function isWhole(call: BegunCall): boolean {
+  const { first } = call;
+  if (call.whole?.first !== first) {
+    const is = first.startsWith("{") && first.endsWith("}") && objectIn(textOf(first)) !== undefined;
+    call.whole = { first, is };
+  }
+  return call.whole?.is === true;
+}

@@ -22,7 +22,7 @@ export function withEscapedControls(text: string): string {
   let from = 0;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', from)) {
     const end = stringEnd(text, at);
-    out += text.slice(from, at) + text.slice(at, end).replace(CONTROLS, escaped);
+    out += text.slice(from, at) + text.slice(at, end).replace(ESCAPES, escaped);
     from = end;
   }
   return out + text.slice(from);
@@ -30,9 +30,11 @@ export function withEscapedControls(text: string): string {
 
 const BEGINS_OBJECT = /^[ \t\n\r]*\{/;
 const CONTROL = /[^ -\uffff]/;
-const CONTROLS = new RegExp(CONTROL, "g");
+/** An escape, or a control character. */
+const ESCAPES = /\\.|[^ -\uffff]/gs;
 
-const escaped = (control: string): string => JSON.stringify(control).slice(1, -1);
+/** A backslash before a line break is one of the text: in a shell it joins two lines. */
+const escaped = (found: string): string => (CONTROL.test(found) ? JSON.stringify(found).slice(1, -1) : found);
 
 /** The index behind the string that begins at a quote; the text's end where it is cut. */
 function stringEnd(text: string, quote: number): number {

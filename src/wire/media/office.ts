@@ -19,6 +19,9 @@ const ZIPPED: Readonly<Record<string, string>> = {
 
 const FOLDER = /(?<![\w/ .-])(word|xl|ppt)\//;
 
+/** Letters of base64 for three bytes. */
+const LETTERS = 4;
+
 /** Characters of base64 at each end of a zip file where its folders are looked for: its first files, and the list of all. */
 const LOOKED_AT = 4096;
 
@@ -48,8 +51,10 @@ function fits(type: string, container: string): boolean {
 
 function folderIn(data: string, source: Source): string {
   const { head, tail } = source.ends(data, LOOKED_AT);
-  for (const end of [head, tail]) {
-    const folder = FOLDER.exec(Buffer.from(lettersOf(end), "base64").toString("latin1"))?.[1];
+  const last = lettersOf(tail);
+  // The end of base64 is the end of four letters; how many the tail has depends on the escapes in it.
+  for (const letters of [lettersOf(head), last.slice(last.length % LETTERS)]) {
+    const folder = FOLDER.exec(Buffer.from(letters, "base64").toString("latin1"))?.[1];
     if (folder !== undefined) return folder;
   }
   return "";

@@ -34,8 +34,12 @@ export interface MendedCall {
   readonly index?: number;
   /** The call's number among the parts of its choice: set where the call begins without an id of its own. */
   readonly part?: number;
+  /** It goes on with an id, but the client has another. */
+  readonly dropsId?: boolean;
   /** Its arguments are an object. */
   readonly hasObject?: boolean;
+  /** It says the whole call once more: a client would join both. */
+  readonly isAgain?: boolean;
 }
 
 /** Those of a chunk, by the place of their choice among the objects of the list of choices. */
@@ -71,12 +75,14 @@ export function chunkEdits(data: string, mended: MendedCalls, requestId: string)
   for (const [at, { choice, calls }] of mended) {
     const object = choices[at];
     const spans = object === undefined ? [] : opaqueSpans(bytes, object.start, EACH_CALL);
-    for (const { place, index, part, hasObject } of calls) {
+    for (const { place, index, part, dropsId, hasObject, isAgain } of calls) {
       const span = spans[place];
       if (span === undefined) continue;
       if (index !== undefined) edits.push(...memberEdit(data, span, "index", String(index)));
       if (part !== undefined)
         edits.push(...memberEdit(data, span, "id", `"${madeId(requestId, choice, part)}"`));
+      if (dropsId === true || isAgain === true) edits.push(...memberEdit(data, span, "id", '""'));
+      if (isAgain === true) edits.push(...memberEdit(data, span, "function", '{"arguments":""}'));
       if (hasObject === true) edits.push(...argumentEdits(data, span, CHAT_CALLS));
     }
   }

@@ -31,8 +31,10 @@ export class CallStrings {
     if (at !== 0) this.#isEscaped = false;
     while (at >= 0) {
       const end = at + (piece.charCodeAt(at + 1) === LOWER_U ? UNICODE_LENGTH : 2);
+      const isEscaped = this.#isEscaped;
       if (this.#isRaw(piece, at)) {
-        out += `${piece.slice(from, at)}\\`;
+        // A backslash before it is one of the text: in a shell it joins two lines.
+        out += piece.slice(from, at) + (isEscaped ? "\\\\\\" : "\\");
         from = at;
       }
       at = piece.indexOf("\\", end);

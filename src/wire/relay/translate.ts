@@ -92,13 +92,13 @@ export const translated = <R extends ClientRequest>(
 
 /** Most answers are told as they were read: no part of them needs an id, another kind of call, or a place for media. */
 function isPlain({ parts }: NeutralChoice): boolean {
-  let before: string[] | undefined;
+  let before: Set<string> | undefined;
   for (const part of parts) {
     if (part.type === "media") return false;
     if (part.type !== "tool_call") continue;
-    if (part.id === "" || part.kind === "custom" || before?.includes(part.id)) return false;
-    before ??= [];
-    before.push(part.id);
+    if (part.id === "" || part.kind === "custom" || before?.has(part.id)) return false;
+    before ??= new Set();
+    before.add(part.id);
   }
   return true;
 }

@@ -151,10 +151,9 @@ export class ToolReader {
 
 /** The tool itself of one in the shape of the chat format, where it stands in a member (Wei-Shaw/sub2api#5861). */
 function flat(tool: JsonObject): JsonObject {
-  if (typeof tool.name === "string") return tool;
   const { type = "function" } = tool;
   const nested = type === "function" || type === "custom" ? tool[type] : undefined;
-  return isObject(nested) ? { ...nested, type } : tool;
+  return isObject(nested) ? { type, ...nested, ...tool } : tool;
 }
 
 /** A tool of Anthropic's `custom` type has a schema. */

@@ -5,9 +5,9 @@
  */
 import { OPEN_ARRAY, QUOTE, SPACE } from "../json/characters.ts";
 import type { JsonText } from "../json/json-text.ts";
-import { CLAUDE_TOOLS, OPENAI_TOOLS, type ToolRules } from "./rules.ts";
+import { CLAUDE_TOOLS, DOLLAR_KEYWORDS, OPENAI_TOOLS, type ToolRules } from "./rules.ts";
 
-/** @returns false only of a schema that is right as it is */
+/** @returns false only of a schema that is right as it is, or has properties with odd names of other kinds than are sought here */
 export function mayNeedMending({ json }: JsonText, rules: ToolRules): boolean {
   // A text that is a string already is looked up at little cost.
   if (typeof json === "string") return true;
@@ -72,8 +72,7 @@ function mayHaveForeignName(bytes: Buffer): boolean {
 }
 
 const DOLLAR = 36;
-/** Keywords of JSON Schema that begin so. */
-const KEYWORD = /^\$(?:schema|ref|defs|id|comment|anchor|dynamicRef|dynamicAnchor|vocabulary)"/;
+const KEYWORD = new RegExp(`^\\$(?:${DOLLAR_KEYWORDS})"`);
 const LONGEST_KEYWORD = 16;
 
 /** The index of what is no white space, from `at` to the beginning. */

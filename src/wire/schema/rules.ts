@@ -131,6 +131,12 @@ export interface ToolRules {
   readonly saysAll: boolean;
 }
 
+/**
+ * Keywords of JSON Schema that begin with a dollar sign, without it. A property with such a name is left: to tell it from a keyword costs
+ * more than it helps.
+ */
+export const DOLLAR_KEYWORDS = "schema|ref|defs|id|comment|anchor|dynamicRef|dynamicAnchor|vocabulary";
+
 const CHOICES = ["anyOf", "oneOf", "allOf"];
 
 /**
@@ -142,7 +148,7 @@ const CHOICES = ["anyOf", "oneOf", "allOf"];
 export const CLAUDE_TOOLS: ToolRules = {
   strict: CLAUDE_RULES,
   refusedOutermost: new Set(CHOICES),
-  propertyName: /^[a-zA-Z0-9_.-]{1,64}$/,
+  propertyName: new RegExp(`^(?:[a-zA-Z0-9_.-]{1,64}|\\$(?:${DOLLAR_KEYWORDS}))$`),
   saysAll: false,
 };
 

@@ -6,8 +6,10 @@
 /** Characters of one text. Larger ones are rare, and cost little beside what the call's model reads. */
 const MAX_TEXT = 64 * 1024;
 
-/** Characters of all texts. */
+/** Characters of all texts, with what else is kept for each. */
 const MAX_TOTAL = 4 * 1024 * 1024;
+/** What is made of a short text may be several times as long, and has objects of its own. */
+const KEPT_BESIDE = 1024;
 
 export class TextCache<Value> {
   /** From the least recently used to the most. */
@@ -30,11 +32,11 @@ export class TextCache<Value> {
     }
     const value = this.#make(text);
     this.#made.set(text, { value });
-    this.#total += text.length;
+    this.#total += KEPT_BESIDE + text.length;
     for (const oldest of this.#made.keys()) {
       if (this.#total <= MAX_TOTAL) break;
       this.#made.delete(oldest);
-      this.#total -= oldest.length;
+      this.#total -= KEPT_BESIDE + oldest.length;
     }
     return value;
   }

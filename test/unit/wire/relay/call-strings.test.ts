@@ -17,8 +17,6 @@ test("wherever they are cut", () => {
   fc.assert(
     fc.property(pieces, fc.constantFrom("", " \n", "{", '\n{"a":"'), (cut, head) => {
       const all = [head, ...cut].filter((piece) => piece !== "");
-      // A backslash before a line break is no JSON, with or without an escape.
-      fc.pre(!/\\[^ -\uffff]/.test(all.join("")));
       expect(inPieces(all)).toBe(fragmentOf(withEscapedControls(all.join(""))));
     }),
     { numRuns: 2000 },
@@ -36,5 +34,6 @@ test.each([
 });
 
 test("a backslash before a line break stays one", () => {
-  expect(JSON.parse(`"${inPieces(['{"a":"\\', '\n"}'])}"`)).toBe('{"a":"\\\\n"}');
+  const text = JSON.parse(`"${inPieces(['{"a":"b \\', '\n c"}'])}"`);
+  expect(JSON.parse(text)).toEqual({ a: "b \\\n c" });
 });
