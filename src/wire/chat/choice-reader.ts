@@ -6,7 +6,7 @@
 import { fail } from "../../base/errors.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
-import type { Citation, Fragment, Logprob, MediaReplyPart, Seal } from "../neutral/neutral.ts";
+import type { Citation, Logprob, MediaReplyPart, Seal } from "../neutral/neutral.ts";
 import { type Emit, isObject, type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import type { MendedCall } from "../relay/call-edits.ts";
 import { readCitations } from "./citations.ts";
@@ -23,12 +23,13 @@ import {
 import { readStop } from "./stop.ts";
 import {
   argumentsOf,
-  type BegunCall,
   begins,
+  type Call,
   grown,
   hasNothing,
   isCustomCall,
   isNamed,
+  newCall,
   repeats,
   saysNothing,
 } from "./tool-call.ts";
@@ -49,31 +50,6 @@ interface OpenPart {
 }
 
 const NONE = { kind: undefined, seal: undefined };
-
-interface Call {
-  /** The upstream's index; undefined where it gave none. */
-  readonly given: number | undefined;
-  /** The same, unless it was missing or another call's: clients join the pieces of a call by it. */
-  readonly index: number;
-  /** -1 until the call begins, which needs its name. */
-  part: number;
-  id: string;
-  name: string;
-  /** Arguments that came before it began. */
-  early: Fragment;
-  /** Its arguments while no piece has come after those that it began with. */
-  first: Fragment;
-  whole: BegunCall["whole"];
-  seal: Seal | undefined;
-  /** A piece of its arguments has come. */
-  hasArguments: boolean;
-  /** The client gets an id that is made here. */
-  hasMadeId: boolean;
-  /** The event that had a piece of its name last. */
-  namedIn: number;
-  /** It is called with a text, not with arguments. */
-  isCustom: boolean;
-}
 
 export class ChoiceReader {
   /** As the upstream sent it; "" while the choice goes on. */
@@ -294,21 +270,7 @@ export class ChoiceReader {
     this.#beginNamed();
     const isFree = given !== undefined && !calls.some(({ index }) => index === given);
     const index = isFree ? given : 1 + Math.max(-1, ...calls.map((call) => call.index));
-    const call: Call = {
-      given,
-      index,
-      part: -1,
-      id: "",
-      name: "",
-      early: "",
-      first: "",
-      whole: undefined,
-      seal: undefined,
-      hasArguments: false,
-      hasMadeId: false,
-      namedIn: -1,
-      isCustom: false,
-    };
+    const call = newCall(given, index);
     calls.push(call);
     if (given !== undefined) this.#places.set(given, place);
     return call;

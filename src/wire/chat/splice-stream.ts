@@ -3,7 +3,6 @@
  * the last chunk. If events share the JSON around their choices, only the choices are parsed.
  */
 import type { Usage } from "../../base/usage.ts";
-import { AnswerIds } from "../accepts/made-ids.ts";
 import type { AnswerIdentity } from "../format.ts";
 import {
   applyEdits,
@@ -19,7 +18,6 @@ import {
 import { copied } from "../json/latin1.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
-import type { StreamEvent } from "../neutral/neutral.ts";
 import {
   type EventTap,
   type JsonObject,
@@ -70,7 +68,6 @@ export class ChatSpliceStream extends SplicedStream {
   readonly #includeUsage: boolean;
   /** The client asked for one answer: its finish reason waits for the settlement. */
   readonly #isOnly: boolean;
-  readonly #ids: AnswerIds;
   readonly #idJson: string;
   readonly #modelJson: string;
   #events = 0;
@@ -95,12 +92,11 @@ export class ChatSpliceStream extends SplicedStream {
     identity: AnswerIdentity,
     form: ChunkForm = CHAT_CHUNKS,
   ) {
-    super(identity.maxCaptureBytes);
+    super(identity);
     this.#form = form;
     this.#identity = identity;
     this.#includeUsage = includeUsage !== false;
     this.#isOnly = facts.choices === 1;
-    this.#ids = new AnswerIds(identity.requestId);
     this.#idJson = JSON.stringify(identity.id);
     this.#modelJson = JSON.stringify(identity.model);
     this.reader = form.reader(identity.maxEventBytes, this);
@@ -109,11 +105,6 @@ export class ChatSpliceStream extends SplicedStream {
   /** Events without text count, too: the client gets them. */
   override get events(): number {
     return this.#events;
-  }
-
-  /** What is kept has the ids that the client got. */
-  protected override take(event: StreamEvent): void {
-    super.take(this.#ids.of(event));
   }
 
   override run(part: PartPlace, run: Run): void {

@@ -11,7 +11,7 @@ import { append } from "../json/append.ts";
 import { type Member, memberOf } from "../json/json.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
-import { AnswerCalls, CHAT_CALLS } from "../relay/call-edits.ts";
+import { CHAT_CALLS, someNeedEdits } from "../relay/call-edits.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
@@ -58,7 +58,7 @@ function ending(value: JsonObject): Ending {
   return {
     stopReason: first === undefined ? "" : readStop(stringOf(first.finish_reason), calls[0] !== 0).reason,
     toolCalls,
-    hasOddCalls: toolCalls > 0 && AnswerCalls.someNeedEdits(messages.flatMap(listedCalls), CHAT_CALLS),
+    hasOddCalls: toolCalls > 0 && someNeedEdits(messages.flatMap(listedCalls), CHAT_CALLS),
   };
 }
 

@@ -1,9 +1,52 @@
 /** Tool calls of an upstream, whole or streamed: arguments of any shape. */
 import { carriedIn } from "../neutral/carried.ts";
 import { fragmentOf, textOf } from "../neutral/fragment.ts";
-import type { Fragment } from "../neutral/neutral.ts";
+import type { Fragment, Seal } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { argumentsText, objectIn } from "../neutral/tool-arguments.ts";
+
+/** A call of a stream. */
+export interface Call {
+  /** The upstream's index; undefined where it gave none. */
+  readonly given: number | undefined;
+  /** The same, unless it was missing or another call's: clients join the pieces of a call by it. */
+  readonly index: number;
+  /** -1 until the call begins, which needs its name. */
+  part: number;
+  id: string;
+  name: string;
+  /** Arguments that came before it began. */
+  early: Fragment;
+  /** Its arguments while no piece has come after those that it began with. */
+  first: Fragment;
+  /** What was found of `first`, which may be long and looked at often. */
+  whole: { readonly first: Fragment; readonly is: boolean } | undefined;
+  seal: Seal | undefined;
+  /** A piece of its arguments has come. */
+  hasArguments: boolean;
+  /** The client gets an id that is made here. */
+  hasMadeId: boolean;
+  /** The event that had a piece of its name last. */
+  namedIn: number;
+  /** It is called with a text, not with arguments. */
+  isCustom: boolean;
+}
+
+export const newCall = (given: number | undefined, index: number): Call => ({
+  given,
+  index,
+  part: -1,
+  id: "",
+  name: "",
+  early: "",
+  first: "",
+  whole: undefined,
+  seal: undefined,
+  hasArguments: false,
+  hasMadeId: false,
+  namedIn: -1,
+  isCustom: false,
+});
 
 /** Arguments as JSON text: some servers send the object itself. "" where there are none. */
 export function argumentsOf(value: unknown): string {
@@ -20,7 +63,7 @@ export const isCustomCall = ({ type, custom, function: fn }: JsonObject): boolea
  * Servers give all calls one index, or none, and some all of them one id: a new id with a name is a new call, and so is a whole call
  * after a whole one, and another name after arguments. A new id alone is not: some servers make one for each piece.
  */
-export function begins({ index, id, function: fn, custom }: JsonObject, last: BegunCall): boolean {
+export function begins({ index, id, function: fn, custom }: JsonObject, last: Call): boolean {
   const { name, arguments: given } = objectOf(fn ?? custom);
   const isOther = stringOf(id) !== "" && last.id !== "" && last.id !== id;
   if (stringOf(name) === "") return isOther && typeof index !== "number" && argumentsOf(given) === "";
@@ -36,7 +79,7 @@ export const isNamed = ({ function: fn, custom }: JsonObject): boolean =>
 export const grown = (name: string, piece: string): string => (piece.startsWith(name) ? piece : name + piece);
 
 /** Whether a piece says the whole call once more, as some servers do at its end. */
-export function repeats({ id, function: fn, custom }: JsonObject, last: BegunCall): boolean {
+export function repeats({ id, function: fn, custom }: JsonObject, last: Call): boolean {
   const { name, arguments: given } = objectOf(fn ?? custom);
   if (id !== last.id || name !== last.name || last.first === "") return false;
   return fragmentOf(argumentsOf(given)) === last.first && isWhole(last);
@@ -46,20 +89,10 @@ export function repeats({ id, function: fn, custom }: JsonObject, last: BegunCal
 export const saysNothing = ({ id, function: fn, custom, extra_content: extra }: JsonObject): boolean =>
   stringOf(id) === "" && !isObject(fn) && !isObject(custom) && extra === undefined;
 
-/** The arguments of a call are in `first` as long as they are all that it has. */
-export interface BegunCall {
-  readonly id: string;
-  readonly name: string;
-  readonly first: Fragment;
-  readonly hasArguments: boolean;
-  /** What was found of `first`, which may be long and looked at often. */
-  whole?: { readonly first: Fragment; readonly is: boolean } | undefined;
-}
-
 /** Whether they are the empty object that some servers send before the arguments. */
 export const hasNothing = (first: Fragment): boolean => /^\{ *\}$/.test(first);
 
-function isWhole(call: BegunCall): boolean {
+function isWhole(call: Call): boolean {
   const { first } = call;
   if (call.whole?.first !== first) {
     const is = first.startsWith("{") && first.endsWith("}") && objectIn(textOf(first)) !== undefined;

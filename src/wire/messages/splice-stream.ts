@@ -10,9 +10,8 @@ import { copied } from "../json/latin1.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
-import { countOf, type JsonObject } from "../neutral/reader.ts";
 import { sseEvent } from "../neutral/sse.ts";
-import { AnswerCalls, type CallForm, eventIdEdit } from "../relay/call-edits.ts";
+import { type CallForm, idEdit } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { MessagesStreamReader } from "./reader.ts";
@@ -30,7 +29,6 @@ export const CALL_BLOCK: CallForm = {
 export class MessagesSpliceStream extends SplicedStream {
   protected readonly reader: MessagesStreamReader;
   readonly #identity: AnswerIdentity;
-  readonly #calls = new AnswerCalls(CALL_BLOCK);
   #hasStart = false;
   /** The last `message_delta` and all events after it. */
   #delta = "";
@@ -38,7 +36,7 @@ export class MessagesSpliceStream extends SplicedStream {
   #stop = '{"type":"message_stop"}';
 
   constructor(identity: AnswerIdentity) {
-    super(identity.maxCaptureBytes);
+    super(identity);
     this.#identity = identity;
     this.reader = new MessagesStreamReader(identity.maxEventBytes, this);
   }
@@ -52,7 +50,7 @@ export class MessagesSpliceStream extends SplicedStream {
     return out + sseEvent("message_stop", stop);
   }
 
-  protected pass(data: string, type: string, event: JsonObject): Passed | undefined {
+  protected pass(data: string, type: string): Passed | undefined {
     if (type === "message_stop") this.#stop = copied(data);
     else if (type === "message_start") this.#start(data);
     // A `message_delta` without a stop reason only reports usage.
@@ -62,17 +60,18 @@ export class MessagesSpliceStream extends SplicedStream {
     else if (this.#delta !== "") this.#behind += copied(passedEvent(type, data));
     else {
       if (type !== "ping") this.begin();
-      this.add(passedEvent(type, this.#withId(data, event)));
+      this.add(passedEvent(type, this.#withId(data)));
       return asItCame(type);
     }
     return undefined;
   }
 
-  /** The event in which a call begins, with an id where it has none. */
-  #withId(data: string, { content_block: block, index }: JsonObject): string {
-    const at = countOf(index);
-    if (block === undefined || !this.#calls.needsId(block, at)) return data;
-    return applyEdits(data, eventIdEdit(data, CALL_BLOCK, this.#identity.requestId, at));
+  /** The event in which a call begins, with an id where it has none of its own. */
+  #withId(data: string): string {
+    const id = this.madeId;
+    if (id === "") return data;
+    this.madeId = "";
+    return applyEdits(data, idEdit(data, CALL_BLOCK, id));
   }
 
   /** Patches `message_start`, of which clients get only one (T51). */

@@ -12,7 +12,7 @@ import { type Edit, type Member, memberOf } from "../json/json.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
-import { AnswerCalls, type CallForm } from "../relay/call-edits.ts";
+import { type CallForm, someNeedEdits } from "../relay/call-edits.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
@@ -75,7 +75,7 @@ function ending({ content, stop_reason: reason }: JsonObject): Ending {
   return {
     stopReason: readStop(stringOf(reason), undefined).reason,
     toolCalls: content.filter((block) => objectOf(block).type === "tool_use").length,
-    hasOddCalls: AnswerCalls.someNeedEdits(content, CALLS),
+    hasOddCalls: someNeedEdits(content, CALLS),
   };
 }
 

@@ -89,36 +89,18 @@ export function chunkEdits(data: string, mended: MendedCalls, requestId: string)
   return edits;
 }
 
-/** Later ones are taken as they are: no answer has so many. */
-const MAX_CALLS = 1024;
+/** Whether an answer has calls that clients cannot use as they are. @param values its objects at the form's places */
+export function someNeedEdits(values: readonly unknown[], form: CallForm): boolean {
+  const ids = new Set<string>();
+  return values.some((value) => isCall(value, form) && (needsId(value, form, ids) || isOdd(value, form)));
+}
 
-/** An answer's calls, to find those that clients cannot use. */
-export class AnswerCalls {
-  readonly #form: CallForm;
-  /** By id, the number of the first call that has it. */
-  readonly #first = new Map<string, number>();
-
-  constructor(form: CallForm) {
-    this.#form = form;
-  }
-
-  /** Whether any of an answer's objects is such a call. */
-  static someNeedEdits(values: readonly unknown[], form: CallForm): boolean {
-    const calls = new AnswerCalls(form);
-    return values.some(
-      (value, at) => isCall(value, form) && (calls.needsId(value, at) || isOdd(value, form)),
-    );
-  }
-
-  /** Whether a call has no id, or that of an earlier one; false of other objects. @param at its number among the answer's objects */
-  needsId(value: unknown, at: number): boolean {
-    if (!isCall(value, this.#form)) return false;
-    const id = value[this.#form.id];
-    if (typeof id !== "string" || id === "") return true;
-    const first = this.#first.get(id);
-    if (first === undefined && this.#first.size < MAX_CALLS) this.#first.set(id, at);
-    return first !== undefined && first !== at;
-  }
+/** Whether a call has no id, or that of an earlier one. @param ids of the earlier ones; this one's is added */
+function needsId(call: JsonObject, form: CallForm, ids: Set<string>): boolean {
+  const id = call[form.id];
+  if (typeof id !== "string" || id === "" || ids.has(id)) return true;
+  ids.add(id);
+  return false;
 }
 
 const isCall = (value: unknown, { types }: CallForm): value is JsonObject =>
@@ -133,25 +115,32 @@ function isOdd(call: JsonObject, { within, args, isText }: CallForm): boolean {
   return typeof given !== "string" || isNoArguments(given) || withEscapedControls(given) !== given;
 }
 
-/** The edits that the calls of a whole answer need. @param text latin1 */
-export function answerEdits(text: string, form: CallForm, requestId: string): Edit[] {
-  const calls = new AnswerCalls(form);
+/**
+ * The edits that the calls of a whole answer need.
+ * @param text latin1
+ * @param made ids that were told before, by the number of the object among the answer's
+ */
+export function answerEdits(
+  text: string,
+  form: CallForm,
+  requestId: string,
+  made?: ReadonlyMap<number, string>,
+): Edit[] {
+  const ids = new Set<string>();
   return opaqueSpans(Buffer.from(text, "latin1"), 0, form.paths).flatMap((span, at) => {
     const value: unknown = JSON.parse(text.slice(span.start, span.end));
     if (!isCall(value, form)) return [];
-    const named = calls.needsId(value, at) ? idEdit(text, span, form, madeId(requestId, 0, at)) : [];
+    const id = made?.get(at) ?? madeId(requestId, 0, at);
+    const named = needsId(value, form, ids) ? memberEdit(text, span, form.id, `"${id}"`) : [];
     return isOdd(value, form) ? [...named, ...argumentEdits(text, span, form)] : named;
   });
 }
 
-/** The edit that gives an id to the one call of an event. @param at its number among the answer's objects */
-export function eventIdEdit(text: string, form: CallForm, requestId: string, at: number): Edit[] {
+/** The edit that gives an id to the one call of an event. */
+export function idEdit(text: string, form: CallForm, id: string): Edit[] {
   const [span] = opaqueSpans(Buffer.from(text, "latin1"), 0, form.paths);
-  return span === undefined ? [] : idEdit(text, span, form, madeId(requestId, 0, at));
+  return span === undefined ? [] : memberEdit(text, span, form.id, `"${id}"`);
 }
-
-const idEdit = (text: string, span: Span, { id }: CallForm, made: string): Edit[] =>
-  memberEdit(text, span, id, `"${made}"`);
 
 function argumentEdits(text: string, span: Span, { within, args, isText }: CallForm): Edit[] {
   const call = text.slice(span.start, span.end);

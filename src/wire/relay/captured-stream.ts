@@ -3,7 +3,8 @@
  * translated or its bytes are passed on.
  */
 import type { Usage } from "../../base/usage.ts";
-import type { AnswerStream } from "../format.ts";
+import { AnswerIds } from "../accepts/made-ids.ts";
+import type { AnswerIdentity, AnswerStream } from "../format.ts";
 import type { Edit } from "../json/json.ts";
 import { copied } from "../json/latin1.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
@@ -97,8 +98,23 @@ export abstract class CapturedStream implements AnswerStream {
  * answer instead if an error comes (T14). All text is latin1: a cut inside a character cannot damage it.
  */
 export abstract class SplicedStream extends CapturedStream implements EventTap {
+  /** The id of the last call that began without one of its own, until it is in an event; else empty. */
+  protected madeId = "";
+  readonly #ids: AnswerIds;
   #opening = "";
   #begun = false;
+
+  constructor({ maxCaptureBytes, requestId }: AnswerIdentity) {
+    super(maxCaptureBytes);
+    this.#ids = new AnswerIds(requestId);
+  }
+
+  /** What is kept has the ids that the client gets. */
+  protected override take(event: StreamEvent): void {
+    const told = this.#ids.of(event);
+    if (told !== event && told.type === "begin" && told.kind === "tool_call") this.madeId = told.id;
+    super.take(told);
+  }
 
   /** Passes one event on. @param data one line. Returns the same as {@link EventTap.event}. */
   protected abstract pass(data: string, type: string, event: JsonObject): Passed | undefined;

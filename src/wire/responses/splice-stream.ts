@@ -9,8 +9,8 @@ import { applyEdits, latin1Json, memberOf, membersOf, setMember, skim, utf8Of } 
 import { opaquePaths } from "../json/opaque.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
-import { countOf, isObject, type JsonObject, listOf, objectOf, parsed } from "../neutral/reader.ts";
-import { AnswerCalls, answerEdits, type CallForm, eventIdEdit } from "../relay/call-edits.ts";
+import { countOf, isObject, type JsonObject, listOf, objectOf, parsed, stringOf } from "../neutral/reader.ts";
+import { answerEdits, type CallForm, idEdit, someNeedEdits } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
 import { ResponsesStreamReader } from "./reader.ts";
@@ -36,11 +36,15 @@ const CALL_ITEM: CallForm = {
 /** Calls in a response. */
 export const CALLS: CallForm = { ...CALL_ITEM, paths: opaquePaths([["output", "*"]]) };
 
+/** No answer has so many such calls. */
+const MAX_MADE = 1024;
+
 export class ResponsesSpliceStream extends SplicedStream {
   protected readonly reader: ResponsesStreamReader;
   readonly #identity: AnswerIdentity;
   readonly #previousId: string | undefined;
-  readonly #calls = new AnswerCalls(CALL_ITEM);
+  /** Ids of calls that came without one of their own, by the numbers of their items. */
+  readonly #made = new Map<number, string>();
   #last: Last | undefined;
   #delivered: string | undefined;
   /** The number of the last event passed on; -1 before the first, and if the upstream sends no numbers. */
@@ -50,7 +54,7 @@ export class ResponsesSpliceStream extends SplicedStream {
 
   /** @param previousId the client's `previous_response_id` */
   constructor(identity: AnswerIdentity, previousId: string | undefined) {
-    super(identity.maxCaptureBytes);
+    super(identity);
     this.#identity = identity;
     this.#previousId = previousId;
     this.reader = new ResponsesStreamReader(identity.maxEventBytes, this);
@@ -101,11 +105,14 @@ export class ResponsesSpliceStream extends SplicedStream {
     return asItCame(type);
   }
 
-  /** The event that has a call as a whole, with an id where it has none. */
+  /** The event that has a call as a whole, with an id where it has none of its own. */
   #withId(data: string, { item, output_index: index }: JsonObject): string {
     const at = countOf(index);
-    if (item === undefined || !this.#calls.needsId(item, at)) return data;
-    return applyEdits(data, eventIdEdit(data, CALL_ITEM, this.#identity.requestId, at));
+    if (this.madeId !== "" && this.#made.size < MAX_MADE) this.#made.set(at, this.madeId);
+    this.madeId = "";
+    const id = this.#made.get(at);
+    if (id === undefined || !CALL_ITEM.types?.includes(stringOf(objectOf(item).type))) return data;
+    return applyEdits(data, idEdit(data, CALL_ITEM, id));
   }
 
   /** An event that contains the response. */
@@ -127,7 +134,7 @@ export class ResponsesSpliceStream extends SplicedStream {
   /** A response with our id and model, and the client's `previous_response_id`: the upstream did not get it, and sends null. */
   #named(response: string, value: unknown): string {
     const { members } = skim(response);
-    const hasOddCalls = AnswerCalls.someNeedEdits(listOf(objectOf(value).output), CALLS);
+    const hasOddCalls = someNeedEdits(listOf(objectOf(value).output), CALLS);
     const edits = [
       setMember(response, members, "id", latin1Json(this.#identity.id)),
       setMember(response, members, "model", latin1Json(this.#identity.model)),
@@ -135,7 +142,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     if (this.#previousId !== undefined) {
       edits.push(setMember(response, members, "previous_response_id", latin1Json(this.#previousId)));
     }
-    if (hasOddCalls) append(edits, answerEdits(response, CALLS, this.#identity.requestId));
+    if (hasOddCalls) append(edits, answerEdits(response, CALLS, this.#identity.requestId, this.#made));
     return applyEdits(response, edits);
   }
 

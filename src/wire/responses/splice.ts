@@ -12,7 +12,7 @@ import { append } from "../json/append.ts";
 import { latin1Json, type Member, memberOf, moved } from "../json/json.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
-import { AnswerCalls } from "../relay/call-edits.ts";
+import { someNeedEdits } from "../relay/call-edits.ts";
 import { limitEdits } from "../relay/output-limit.ts";
 import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
@@ -86,6 +86,6 @@ function ending(value: JsonObject): Ending {
   const toolCalls = items.filter(isCall).length;
   const contents = items.flatMap(({ content }) => listOf(content).map(objectOf));
   const held = { calls: toolCalls > 0, refusal: contents.some(({ type }) => type === "refusal") };
-  const hasOddCalls = AnswerCalls.someNeedEdits(items, CALLS);
+  const hasOddCalls = someNeedEdits(items, CALLS);
   return { stopReason: readStop(value, held).reason, toolCalls, hasOddCalls };
 }
