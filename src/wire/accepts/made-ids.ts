@@ -5,6 +5,8 @@
  */
 import type { NeutralReply, ReplyPart, StreamEvent } from "../neutral/neutral.ts";
 
+export type CallBegin = Extract<StreamEvent, { type: "begin"; kind: "tool_call" }>;
+
 /** Later ones are taken as they are: no answer has so many. */
 const MAX_CALLS = 1024;
 
@@ -19,9 +21,8 @@ export class AnswerIds {
     this.#requestId = requestId;
   }
 
-  /** The event, where it begins a call with an id that clients can use. */
-  of(event: StreamEvent): StreamEvent {
-    if (event.type !== "begin" || event.kind !== "tool_call") return event;
+  /** The event that begins a call, with an id that clients can use. */
+  of(event: CallBegin): CallBegin {
     const id = this.#taken(event.id, event.choice, event.part);
     return id === event.id ? event : { ...event, id };
   }

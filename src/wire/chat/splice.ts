@@ -51,18 +51,15 @@ export const chatSplice: Passage<ChatRequest> = {
 function ending(value: JsonObject): Ending {
   if (!Array.isArray(value.choices)) throw noCompletion();
   const choices = value.choices.map(objectOf);
-  const messages = choices.map(({ message }) => objectOf(message));
-  const calls = messages.map(callsIn);
-  const toolCalls = calls.reduce((sum, count) => sum + count, 0);
+  const calls = choices.map(({ message }) => callsIn(objectOf(message)));
   const [first] = choices;
-  return {
-    stopReason: first === undefined ? "" : readStop(stringOf(first.finish_reason), calls[0] !== 0).reason,
-    toolCalls,
-    hasOddCalls: toolCalls > 0 && someNeedEdits(messages.flatMap(listedCalls), CHAT_CALLS),
-  };
+  const stopReason =
+    first === undefined ? "" : readStop(stringOf(first.finish_reason), calls[0] !== 0).reason;
+  const toolCalls = calls.reduce((sum, count) => sum + count, 0);
+  if (toolCalls === 0) return { stopReason, toolCalls };
+  const listed = choices.flatMap(({ message }) => listOf(objectOf(message).tool_calls));
+  return { stopReason, toolCalls, hasOddCalls: someNeedEdits(listed, CHAT_CALLS) };
 }
-
-const listedCalls = ({ tool_calls: calls }: JsonObject): readonly unknown[] => listOf(calls);
 
 const callsIn = ({ tool_calls: calls, function_call: functionCall }: JsonObject): number =>
   listOf(calls).length + (isObject(functionCall) ? 1 : 0);

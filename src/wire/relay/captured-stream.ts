@@ -100,20 +100,25 @@ export abstract class CapturedStream implements AnswerStream {
 export abstract class SplicedStream extends CapturedStream implements EventTap {
   /** The id of the last call that began without one of its own, until it is in an event; else empty. */
   protected madeId = "";
-  readonly #ids: AnswerIds;
+  readonly #requestId: string;
+  /** Undefined until a call begins. */
+  #ids: AnswerIds | undefined;
   #opening = "";
   #begun = false;
 
   constructor({ maxCaptureBytes, requestId }: AnswerIdentity) {
     super(maxCaptureBytes);
-    this.#ids = new AnswerIds(requestId);
+    this.#requestId = requestId;
   }
 
   /** What is kept has the ids that the client gets. */
   protected override take(event: StreamEvent): void {
-    const told = this.#ids.of(event);
-    if (told !== event && told.type === "begin" && told.kind === "tool_call") this.madeId = told.id;
-    super.take(told);
+    if (event.type === "begin" && event.kind === "tool_call") {
+      this.#ids ??= new AnswerIds(this.#requestId);
+      const told = this.#ids.of(event);
+      if (told.id !== event.id) this.madeId = told.id;
+      this.capture.take(told);
+    } else this.capture.take(event);
   }
 
   /** Passes one event on. @param data one line. Returns the same as {@link EventTap.event}. */

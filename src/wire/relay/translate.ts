@@ -5,7 +5,7 @@
 import type { Endpoint } from "../../base/endpoint.ts";
 import { fail, WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
-import { AnswerIds } from "../accepts/made-ids.ts";
+import { AnswerIds, type CallBegin } from "../accepts/made-ids.ts";
 import { accepted, type Fitted } from "../accepts/request.ts";
 import { sentOf } from "../extras/sent.ts";
 import { withoutUnpriced } from "../extras/translated.ts";
@@ -186,7 +186,9 @@ function factsOf(reply: NeutralReply): ReplyFacts {
 class TranslatedStream extends CapturedStream {
   protected readonly reader: StreamReader;
   readonly #writer: StreamWriter;
-  readonly #ids: AnswerIds;
+  readonly #requestId: string;
+  /** Undefined until a call begins. */
+  #ids: AnswerIds | undefined;
   /** Undefined until an event needs it. */
   #mended: MendedEvents | undefined;
   /** Undefined while every event is told as it was read. */
@@ -206,7 +208,7 @@ class TranslatedStream extends CapturedStream {
     super(maxCaptureBytes);
     this.reader = reader;
     this.#writer = writer;
-    this.#ids = new AnswerIds(requestId);
+    this.#requestId = requestId;
     this.#raised = own && new RaisedStream(own);
     this.#format = format;
   }
@@ -241,10 +243,15 @@ class TranslatedStream extends CapturedStream {
       this.#delta(read);
       return;
     }
-    const event = this.#ids.of(read);
+    const event = read.type === "begin" && read.kind === "tool_call" ? this.#named(read) : read;
     if (isOfCustom(event)) this.#raised ??= new RaisedStream();
     if (this.#raised === undefined) this.#told(event);
     else this.#raised.take(event, (raised) => this.#told(raised));
+  }
+
+  #named(event: CallBegin): CallBegin {
+    this.#ids ??= new AnswerIds(this.#requestId);
+    return this.#ids.of(event);
   }
 
   #delta(event: Extract<StreamEvent, { type: "delta" }>): void {
