@@ -48,18 +48,24 @@ export const chatSplice: Passage<ChatRequest> = {
   stream: (request, identity) => new ChatSpliceStream(request, identity),
 };
 
-function ending(value: JsonObject): Ending {
-  if (!Array.isArray(value.choices)) throw noCompletion();
-  const choices = value.choices.map(objectOf);
-  const calls = choices.map(({ message }) => callsIn(objectOf(message)));
-  const [first] = choices;
-  const stopReason =
-    first === undefined ? "" : readStop(stringOf(first.finish_reason), calls[0] !== 0).reason;
-  const toolCalls = calls.reduce((sum, count) => sum + count, 0);
-  if (toolCalls === 0) return { stopReason, toolCalls };
-  const listed = choices.flatMap(({ message }) => listOf(objectOf(message).tool_calls));
-  return { stopReason, toolCalls, hasOddCalls: someNeedEdits(listed, CHAT_CALLS) };
+function ending({ choices }: JsonObject): Ending {
+  if (!Array.isArray(choices)) throw noCompletion();
+  let stopReason: Ending["stopReason"] = "";
+  let toolCalls = 0;
+  for (let index = 0; index < choices.length; index++) {
+    const { message, finish_reason: reason } = objectOf(choices[index]);
+    const calls = callsIn(objectOf(message));
+    if (index === 0) stopReason = readStop(stringOf(reason), calls > 0).reason;
+    toolCalls += calls;
+  }
+  return { stopReason, toolCalls, hasOddCalls: toolCalls > 0 && hasOddCalls(choices) };
 }
+
+const hasOddCalls = (choices: readonly unknown[]): boolean =>
+  someNeedEdits(
+    choices.flatMap((choice) => listOf(objectOf(objectOf(choice).message).tool_calls)),
+    CHAT_CALLS,
+  );
 
 const callsIn = ({ tool_calls: calls, function_call: functionCall }: JsonObject): number =>
   listOf(calls).length + (isObject(functionCall) ? 1 : 0);
