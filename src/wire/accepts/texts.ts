@@ -8,8 +8,8 @@ import type { Source } from "../neutral/source.ts";
 type Drop = (at: string) => void;
 
 /**
- * Stands where an upstream requires a text and none was said, as for a user's turn of white space: without it the model's last words
- * would be taken for the beginning of its answer.
+ * The text that an upstream is told where it requires one and the caller said none. A user's turn of white space becomes this text: if
+ * the turn were left out, the upstream would take the model's last words for the beginning of its answer.
  */
 export const NOTHING_SAID = "(empty)";
 

@@ -128,7 +128,7 @@ export function readToolChoice(reading: Reading, body: JsonObject): FieldValue<T
 /** Types of a tool that is chosen by name; the last one is Anthropic's. */
 const NAMED: readonly unknown[] = ["function", "custom", "tool", undefined, null];
 
-/** What has the name of a tool that is chosen: the tool itself in the shape of other formats. */
+/** The object of a choice that has the tool's name: `function` or `custom`; in the shape of other formats, the choice itself. */
 function namedIn(chosen: JsonObject): JsonObject {
   const { type, function: fn, custom } = chosen;
   if (isObject(fn) || isObject(custom)) return objectOf(isObject(fn) ? fn : custom);

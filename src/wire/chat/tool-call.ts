@@ -11,7 +11,7 @@ export interface Call {
   readonly given: number | undefined;
   /** The same, unless it was missing or another call's: clients join the pieces of a call by it. */
   readonly index: number;
-  /** -1 until the call begins, which needs its name. */
+  /** The call's number among the parts of its choice; -1 until the call begins, for which its name must have come. */
   part: number;
   id: string;
   name: string;
@@ -19,7 +19,7 @@ export interface Call {
   early: Fragment;
   /** Its arguments while no piece has come after those that it began with. */
   first: Fragment;
-  /** What was found of `first`, which may be long and looked at often. */
+  /** Whether `first` is a whole object, for the text that was looked at last: each further piece of the call asks, and it may be long. */
   whole: { readonly first: Fragment; readonly is: boolean } | undefined;
   seal: Seal | undefined;
   /** A piece of its arguments has come. */

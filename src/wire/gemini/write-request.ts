@@ -51,7 +51,7 @@ export function writeGeminiRequest(
   return { body, dropped: options.dropped() };
 }
 
-/** Where the model cannot be held to JSON beside functions, those that must not be called are left out, which has the same effect. */
+/** The tools that are sent. A model that takes no JSON format beside functions gets none of them if it may call none: the format stays. */
 function toolsOf(
   { tools, options }: NeutralRequest,
   { formatsBesideTools }: Generation,

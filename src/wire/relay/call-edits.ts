@@ -152,7 +152,7 @@ function argumentEdits(text: string, span: Span, { within, args, isText }: CallF
   return memberEdit(text, { start, end }, args, isText ? asText(json) : asObject(json));
 }
 
-/** @param json of the arguments, latin1 as what is returned */
+/** The JSON of a string that has the arguments. @param json the arguments as the upstream wrote them; this text and the result are latin1 */
 function asText(json: string): string {
   if (json.startsWith("{") || json.startsWith("[")) return JSON.stringify(json);
   const given: unknown = JSON.parse(utf8Of(json));
@@ -160,6 +160,7 @@ function asText(json: string): string {
   return latin1OfJson(isNone ? "{}" : withEscapedControls(given));
 }
 
+/** The JSON of an object that has the arguments; the texts are as those of {@link asText}. */
 function asObject(json: string): string {
   const given: unknown = JSON.parse(utf8Of(json));
   const { text } = argumentsObject(typeof given === "string" ? given : "");

@@ -111,7 +111,7 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
     this.#requestId = requestId;
   }
 
-  /** What is kept has the ids that the client gets. */
+  /** The record of the call has the ids that the client gets, also where the upstream gave none. */
   protected override take(event: StreamEvent): void {
     if (event.type === "begin" && event.kind === "tool_call") {
       this.#ids ??= new AnswerIds(this.#requestId);

@@ -1,8 +1,8 @@
 /**
  * Events of a translated stream as clients can read them one by one. The halves of a character that was cut between two deltas are
  * put together, since clients decode each event by itself, halves that a call's arguments have as escapes are replaced, and control
- * characters in their strings become escapes. The first pieces of arguments wait while they may mean that the call has none: `null` or white space, or the empty object that some servers
- * send before the arguments.
+ * characters in their strings become escapes. The first pieces of arguments wait while they may mean that the call has none: `null` or
+ * white space, or the empty object that some servers send before the arguments. Arguments that begin as a string wait for their end.
  */
 import { emptyObjects } from "../json/cut-object.ts";
 import { Growing } from "../json/growing.ts";
@@ -139,7 +139,7 @@ export class MendedEvents {
     if (quoted === undefined) return;
     this.#quoted.delete(key);
     const text = textOf(quoted.text());
-    // Larger ones are passed on as they came, and so is what is no text at all.
+    // Arguments beyond the bound, and those that are no valid string, are passed on as the upstream wrote them.
     const isRead = quoted.length <= MAX_QUOTED && text !== "";
     this.#tell({
       type: "delta",

@@ -62,7 +62,7 @@ function plainType(value: unknown): string | undefined {
   return typeof value === "object" ? undefined : typeof value;
 }
 
-/** One schema's text, and what is edited in it. */
+/** Collects the edits that fit one schema to a provider's grammar. */
 class Fitting {
   readonly edits: Edit[] = [];
   isTold = false;

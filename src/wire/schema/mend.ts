@@ -53,7 +53,7 @@ const NEW_NAMES: ReadonlyMap<string, string> = new Map([
   ["additionalItems", "items"],
 ]);
 
-/** One schema's text, and what is edited in it. */
+/** Collects the edits that mend one tool's schema. */
 class Mending {
   readonly edits: Edit[] = [];
   readonly #text: string;
@@ -70,7 +70,11 @@ class Mending {
     this.#saysAll = saysAll;
   }
 
-  /** Takes out properties whose names do not match. @returns what is told of them */
+  /**
+   * Takes out the outermost schema's properties whose names do not match.
+   * @param name what the provider takes
+   * @returns a text for the description, for each property that was taken out
+   */
   leaveProperties(root: SchemaNode, name: RegExp): readonly string[] {
     const properties = keywordOf(root, "properties");
     if (properties === undefined || properties.schemas.every((schema) => name.test(schema.name))) return NONE;
