@@ -9,6 +9,7 @@ import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
 import { type AccountRefusal, accountRefusal, withoutAccount } from "./account-refusals.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
+import type { Refusal } from "./refusals/refusal.ts";
 
 export interface UpstreamFailure {
   readonly outcome: AttemptOutcome;
@@ -17,6 +18,8 @@ export interface UpstreamFailure {
   readonly httpStatus: number;
   readonly upstream: UpstreamError;
   readonly retryAfterMs: number | undefined;
+  /** What the provider refused, where a row of the table of refusals matched. */
+  readonly refusal?: Refusal | undefined;
 }
 
 const SILENT: UpstreamError = Object.freeze({ code: "", type: "", message: "" });
