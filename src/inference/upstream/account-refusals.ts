@@ -4,6 +4,7 @@
  * documented messages.
  */
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
+import { refusalOf } from "./refusals/table.ts";
 
 /**
  * `request`: this request is too large for the account's tier, others are served. `account`: it has no funds, or they
@@ -11,41 +12,17 @@ import type { UpstreamError } from "../../wire/neutral/contract.ts";
  */
 export type AccountRefusal = "request" | "account";
 
-/** OpenAI, Moonshot, Perplexity and compatible providers. Sources: their lists of error codes. */
-const NO_FUNDS: ReadonlySet<string> = new Set([
-  "insufficient_quota",
-  "exceeded_current_quota_error",
-  "billing_hard_limit_reached",
-  "billing_not_active",
-  "insufficient_balance",
-]);
-
-/**
- * Anchored, because a message may continue with the caller's text. Anthropic sends the first with 400, xAI the second
- * with 429.
- */
-const NO_FUNDS_WORDS =
-  /^your (credit balance is too low|team \S{1,64} has either used all available credits)/i;
-
-/** OpenAI and Groq (429, 413): "Request too large for …"; Anthropic (429): long prompts need another tier. */
-const TOO_LARGE_WORDS = /^(request too large for|extra usage is required for long context)/i;
-
-/** OpenAI, Groq: "… (TPM): Limit 30000, Requested 36278". If some of the limit is used, "Used" comes between the two. */
-const NUMBERS = /\blimit:? ([\d,]{1,15}),? (?:used:? [\d,]{1,15},? )?requested:? ([\d,]{1,15})/i;
-
-export function accountRefusal(
-  status: number,
-  { code, type, message }: UpstreamError,
-): AccountRefusal | undefined {
-  if (NO_FUNDS.has(code) || NO_FUNDS.has(type) || NO_FUNDS_WORDS.test(message)) return "account";
-  const isOfLimits = status === 429 || (status === 413 && code === "rate_limit_exceeded");
-  if (!isOfLimits) return undefined;
-  if (TOO_LARGE_WORDS.test(message) || code === "request_too_large") return "request";
-  const [, limit = "", requested = ""] = NUMBERS.exec(message) ?? [];
-  return requested !== "" && numberOf(requested) > numberOf(limit) ? "request" : undefined;
+/** @returns undefined where the refusal is of another kind, or is none of the table's */
+export function accountRefusal(status: number, upstream: UpstreamError): AccountRefusal | undefined {
+  switch (refusalOf(status, upstream)?.meaning) {
+    case "tier":
+      return "request";
+    case "quota":
+      return "account";
+    default:
+      return undefined;
+  }
 }
-
-const numberOf = (digits: string): number => Number(digits.replaceAll(",", ""));
 
 /**
  * Ids of the gateway's own accounts, as providers quote them: in a provider's own form, or behind the word for their

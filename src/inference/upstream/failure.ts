@@ -6,10 +6,11 @@ import type { Credential } from "../../base/endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../../record/record.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
-import { type AccountRefusal, accountRefusal, withoutAccount } from "./account-refusals.ts";
+import { withoutAccount } from "./account-refusals.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
-import type { Refusal } from "./refusals/refusal.ts";
+import type { Meaning, Refusal } from "./refusals/refusal.ts";
+import { OF_REQUEST, REPORTED, refusalOf } from "./refusals/table.ts";
 
 export interface UpstreamFailure {
   readonly outcome: AttemptOutcome;
@@ -93,28 +94,32 @@ export function statusFailure(
   upstream: UpstreamError,
   retryAfterMs: number | undefined,
 ): UpstreamFailure {
-  const refusal = accountRefusal(status, upstream);
-  const waitMs = retryAfterMs ?? upstream.retryAfterMs;
-  if (status === 429) {
-    return failure(
-      "rate_limited",
-      refusal === undefined ? "capacity" : CLASSES[refusal],
-      status,
-      upstream,
-      waitMs,
-    );
-  }
-  const isKeys = refusal === "account" || REFUSED_KEYS.has(upstream.code);
-  return failure("http_error", isKeys ? "auth" : classOf(status), status, upstream, waitMs);
+  const refusal = refusalOf(status, upstream);
+  const errorClass = refusal === undefined ? classOf(status) : CLASSES[refusal.meaning];
+  const isLimited = status === 429 && !(refusal !== undefined && OF_REQUEST.has(refusal.meaning));
+  const outcome = isLimited || refusal?.meaning === "rate_limit" ? "rate_limited" : "http_error";
+  return {
+    ...failure(outcome, errorClass, status, upstream, retryAfterMs ?? upstream.retryAfterMs),
+    refusal,
+  };
 }
 
-/** Class by what is refused: only this request, or the credential as such. */
-const CLASSES: Readonly<Record<AccountRefusal, ErrorClass>> = { request: "client", account: "auth" };
-
-/** Google answers 400 to a bad credential. Source: google.api.ErrorReason */
-const REFUSED_KEYS: ReadonlySet<string> = new Set(["API_KEY_INVALID", "API_KEY_EXPIRED"]);
+/** Class by what is refused: only this request, the credential as such, or every call for now. */
+const CLASSES: Readonly<Record<Meaning, ErrorClass>> = {
+  context_overflow: "client",
+  output_limit: "client",
+  unknown_model: "client",
+  unsupported_parameter: "client",
+  content_policy: "client",
+  tier: "client",
+  quota: "auth",
+  credential: "auth",
+  overloaded: "capacity",
+  rate_limit: "capacity",
+};
 
 function classOf(status: number): ErrorClass {
+  if (status === 429) return "capacity";
   if (status === 503 || status === 529) return "capacity";
   // 402: the gateway's account at the provider is out of funds; like a bad credential the operator must fix it.
   if (status === 401 || status === 402 || status === 403) return "auth";
@@ -124,10 +129,15 @@ function classOf(status: number): ErrorClass {
 
 /** An error event in a stream, or an error object with status 200, classified by its content. */
 export function reportedFailure(upstream: UpstreamError, httpStatus: number): UpstreamFailure {
-  // Classified like a 429: the status the provider would have sent before it began to answer.
-  const refusal = accountRefusal(429, upstream);
-  if (refusal !== undefined)
-    return failure("rate_limited", CLASSES[refusal], httpStatus, upstream, upstream.retryAfterMs);
+  const refusal = refusalOf(REPORTED, upstream);
+  if (refusal === undefined) return unknownReport(upstream, httpStatus);
+  const errorClass = CLASSES[refusal.meaning];
+  const isOfRequest = OF_REQUEST.has(refusal.meaning) || refusal.meaning === "credential";
+  const outcome = isOfRequest ? "http_error" : "rate_limited";
+  return { ...failure(outcome, errorClass, httpStatus, upstream, upstream.retryAfterMs), refusal };
+}
+
+function unknownReport(upstream: UpstreamError, httpStatus: number): UpstreamFailure {
   const words = `${upstream.code} ${upstream.type}`.toLowerCase();
   if (
     /rate_limit|overloaded|capacity|too_many|throttl|resource_exhausted|\b429\b|\b503\b|\b529\b|unavailable/.test(
@@ -152,19 +162,18 @@ export function networkFailure(error: unknown, httpStatus: number): UpstreamFail
 
 /**
  * Whether another endpoint may be tried. Not if the request itself was refused (the next would refuse it too) and not
- * after a cancel. An endpoint that does not know the model (404), or whose account's tier is too small for the request,
- * says nothing about the others.
+ * after a cancel. An endpoint that does not know the model, or whose account's tier is too small for the request, says nothing about
+ * the others. An overflow is a refusal of the request here: whether an endpoint with a longer context is left, the exchange knows.
  */
 export function mayFallBack(failed: UpstreamFailure): boolean {
-  const { errorClass, outcome, httpStatus } = failed;
+  const { errorClass, outcome, httpStatus, refusal } = failed;
   if (outcome === "cancelled") return false;
-  return errorClass !== "client" || httpStatus === 404 || isTooLargeForTier(failed);
+  if (errorClass !== "client") return true;
+  return httpStatus === 404 || refusal?.meaning === "unknown_model" || isTooLargeForTier(failed);
 }
 
 /** The request is too large for the account's tier: other accounts may succeed, waiting does not help. */
-const isTooLargeForTier = ({ errorClass, outcome, httpStatus, upstream }: UpstreamFailure): boolean =>
-  errorClass === "client" &&
-  (outcome === "rate_limited" || (httpStatus === 413 && accountRefusal(httpStatus, upstream) === "request"));
+const isTooLargeForTier = ({ refusal }: UpstreamFailure): boolean => refusal?.meaning === "tier";
 
 /** Whether waiting may help: not if the account, its credential or the request's size is the cause. */
 export const mayPass = (failed: UpstreamFailure): boolean =>

@@ -93,6 +93,11 @@ export interface UpstreamError {
   readonly message: string;
   /** When the body says to try again, milliseconds. */
   readonly retryAfterMs?: number;
+  /** The member of the request that is at fault, as the provider names it. */
+  readonly param?: string;
+  /** Tokens of a prompt that overflows the context, and the most there may be, where members of their own say it. */
+  readonly promptTokens?: number;
+  readonly contextTokens?: number;
 }
 
 /** What is added to an answer about the call itself; the wire shape of `svc` on chat completions. */

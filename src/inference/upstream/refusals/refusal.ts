@@ -22,8 +22,10 @@ export interface Refusal {
   /** Id of the row of the table that matched, such as `openai.context_length`. */
   readonly row: string;
   readonly meaning: Meaning;
-  /** Of a context overflow: the tokens of the prompt, where the provider says them. */
+  /** Tokens of the prompt that overflows, where the provider says them. */
   readonly tokens?: number | undefined;
   /** The most tokens that the provider takes, or gives, where it says so. */
   readonly maximum?: number | undefined;
+  /** Tokens that were asked for the answer, where the provider counts them: with the prompt's they do not fit. */
+  readonly answer?: number | undefined;
 }

@@ -1,0 +1,58 @@
+/**
+ * The body of an error answer, as a value: JSON, also cut off or within an event, and what an answer that is no JSON says.
+ */
+import { objectAtStart } from "../../json/cut-object.ts";
+
+/** Characters of a page's title. */
+const TITLE_LIMIT = 200;
+
+/**
+ * @returns a value for `saidBy`; undefined where the body says nothing that a client can use: pages but for their title, and
+ * what is no text
+ */
+export function bodyValue(body: string): unknown {
+  const text = body.replace(/^\uFEFF/, "").trim();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return valueOfText(text);
+  }
+}
+
+function valueOfText(text: string): unknown {
+  const begin = text.charAt(0);
+  if (begin === "<") return markupValue(text);
+  const event = /^(?:event:[^\n]{0,100}\n)?data:/.exec(text);
+  if (event !== null) return jsonAtStart(text.slice(event[0].length).trimStart());
+  if (begin === "{" || begin === "[") return jsonAtStart(text.replace(/^\[\s*/, ""));
+  return isText(text) ? text : undefined;
+}
+
+/** The object at a text's start, also where the text was cut: within a string, what is there of it. */
+function jsonAtStart(text: string): unknown {
+  try {
+    return JSON.parse(objectAtStart(`${text}"`) ?? "");
+  } catch {
+    return undefined;
+  }
+}
+
+/** AWS's XML has a code and a message. A page is not ours to show; its title is the reason that a proxy gives. */
+function markupValue(text: string): unknown {
+  const element = (name: string, limit: number): string | undefined => {
+    const open = text.indexOf(`<${name}>`);
+    const end = open < 0 ? -1 : text.indexOf("<", open + 1);
+    return end < 0
+      ? undefined
+      : text
+          .slice(open + name.length + 2, end)
+          .trim()
+          .slice(0, limit);
+  };
+  const message = element("Message", TITLE_LIMIT * 10);
+  if (message !== undefined) return { code: element("Code", TITLE_LIMIT), message };
+  return element("title", TITLE_LIMIT);
+}
+
+/** Bytes that are no text, such as compressed ones, have control characters, or are no UTF-8. */
+const isText = (text: string): boolean => !/[^\t\n\r -~\u00A0-\uFFFC]/.test(text.slice(0, 2000));
