@@ -8,6 +8,7 @@ import { errorEnvelope, type WeirError } from "../base/errors.ts";
 import type { Usage } from "../base/usage.ts";
 import type { SentExtras } from "./extras/sent.ts";
 import type { Billed } from "./extras/sift.ts";
+import type { Restating } from "./forms/restating.ts";
 import type { Elided, Member } from "./json/json.ts";
 import type { OpaquePaths } from "./json/opaque.ts";
 import type { MediaKind } from "./media/types.ts";
@@ -162,6 +163,8 @@ export interface Passage<R extends ClientRequest = ClientRequest> {
    */
   whole(body: Buffer, request: R, identity: AnswerIdentity, own?: OwnTools): WholeAnswer;
   stream(request: R, identity: AnswerIdentity, own?: OwnTools): AnswerStream;
+  /** Says an answer of the dialect in the other form. Absent: its answers have one form. */
+  readonly restating?: Restating;
 }
 
 /** A format whose answers the gateway keeps, so that a later request can continue them. Items are JSON text. */
@@ -313,4 +316,5 @@ export interface GenerationDialect {
   /** @param body parsed JSON. @throws WeirError `upstream_invalid_response` */
   readReply(body: unknown): NeutralReply;
   streamReader(maxEventBytes: number): StreamReader;
+  readonly restating: Restating;
 }

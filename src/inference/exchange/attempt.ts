@@ -134,6 +134,7 @@ export class Attempt implements RelayHost {
     call.dropped = this.letter.dropped;
     call.droppedMore = this.letter.droppedMore ?? 0;
     call.sent = this.letter.extras ?? NOTHING_SENT;
+    call.answeredAs = this.#relay.answeredAs;
     if (this.#record.ttftMs > 0) call.upstreamTtftMs = this.#record.ttftMs;
   }
 

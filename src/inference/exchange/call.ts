@@ -19,6 +19,7 @@ import type { AnswerIdentity, ClientFormat, ClientRequest } from "../../wire/for
 import type { ClientReply } from "../client-reply.ts";
 import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
 import { appOfHeaders } from "./app-name.ts";
+import type { AnsweredAs } from "./forms/answered-as.ts";
 import type { Indexed } from "./live.ts";
 import type { MediaShare } from "./media/media-budget.ts";
 import type { Holds } from "./reservation/holds.ts";
@@ -65,6 +66,8 @@ export class Call implements Indexed {
   droppedMore = 0;
   /** What changes the provider's bill in the body of the current attempt. */
   sent: SentExtras = NOTHING_SENT;
+  /** The form of the answer where it is another one than was asked for. */
+  answeredAs: AnsweredAs | undefined;
   request: ClientRequest | undefined;
   model: Model | undefined;
   /** Endpoint and key that answered the conversation before: tried first if allowed, unless the request gives an order. */

@@ -3,7 +3,7 @@
  * client reads slowly, the upstream is paused. Only whole events are written, so that a keep-alive line may be written between
  * any two writes (T8).
  */
-import type { Dialect, Endpoint } from "../../base/endpoint.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
 import { WeirError } from "../../base/errors.ts";
 import { after, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { ByokFee } from "../../base/usage.ts";
@@ -11,10 +11,13 @@ import { estimateOutputTokens } from "../../wire/estimate.ts";
 import type { AnswerStream } from "../../wire/format.ts";
 import { passingBytes } from "../../wire/json/latin1.ts";
 import type { TierNames } from "../../wire/neutral/asked-extras.ts";
+import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import { streamType } from "../upstream/paths.ts";
 import type { AnswerHeaders } from "../upstream/upstreams.ts";
 import type { Cover, ReservedCall } from "./call.ts";
+import { NOT_A_STREAM, STREAM_CUT } from "./forms/answered-as.ts";
+import { beginsAsLabelled, StreamForm } from "./forms/stream-form.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
 import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
@@ -41,14 +44,14 @@ interface Piece {
 }
 
 export class StreamRelay extends Relay {
-  readonly stream: AnswerStream;
+  stream: AnswerStream;
   /** Content was sent to the client: no other endpoint may answer. */
   delivered = false;
   readonly #call: ReservedCall;
   readonly #endpoint: Endpoint;
   readonly #tiers: TierNames | undefined;
   readonly #fee: ByokFee | undefined;
-  readonly #dialect: Dialect;
+  readonly #input: RelayInput;
   readonly #cover: Cover;
   /** The upstream was told a limit. */
   readonly #isBounded: boolean;
@@ -56,6 +59,12 @@ export class StreamRelay extends Relay {
   /** Data of the upstream that `stream` has not parsed yet, latin1: of the current read, and of reads while the relay waited. */
   #received = "";
   #errorBody = "";
+  /** The content type is that of the dialect's streams. */
+  #isLabelled = false;
+  /** What comes is the stream that was asked for. */
+  #isPlain = false;
+  /** What it is instead, as far as is known. */
+  #form: StreamForm | undefined;
   #ended = false;
   #clientGone = false;
   /** The client reads more slowly than the upstream sends. */
@@ -70,17 +79,14 @@ export class StreamRelay extends Relay {
    */
   #closeTimer: NodeJS.Timeout | undefined;
 
-  constructor(
-    deps: RelayDeps,
-    { call, endpoint, isByok, dialect, passage, tiers, ownTools }: RelayInput,
-    host: RelayHost,
-  ) {
+  constructor(deps: RelayDeps, input: RelayInput, host: RelayHost) {
     super(deps, host);
+    const { call, endpoint, isByok, passage, tiers, ownTools } = input;
+    this.#input = input;
     this.#call = call;
     this.#endpoint = endpoint;
     this.#tiers = tiers;
     this.#fee = isByok ? deps.byokFee : undefined;
-    this.#dialect = dialect;
     this.#lastWriteMs = call.incoming.startMs;
     this.#cover = coverAt(call.reservation, endpoint);
     this.#isBounded = (call.request.facts.maxTokens ?? limitAt(call, endpoint)) !== undefined;
@@ -101,22 +107,12 @@ export class StreamRelay extends Relay {
 
   override onHead(status: number, headers: AnswerHeaders): void {
     super.onHead(status, headers);
-    if (!this.answering) return;
     const type = String(headers["content-type"] ?? "").toLowerCase();
-    if (!type.startsWith(streamType(this.#dialect))) {
-      this.upstream?.cancel();
-      this.fail(failure("invalid_response", "protocol", status, NOT_A_STREAM));
-    }
+    this.#isLabelled = type.startsWith(streamType(this.#input.dialect));
   }
 
   onData(chunk: Buffer): void {
-    if (this.over) return;
-    if (!this.answering) {
-      this.lastDataMs = this.deps.clock.monotonic();
-      this.#errorBody += chunk.toString("latin1");
-      if (this.#errorBody.length > MAX_ERROR_BYTES) this.#endOfError();
-      return;
-    }
+    if (this.over || (!this.#isPlain && !this.#begins(chunk))) return;
     // The end may follow within the same read, synchronously: a microtask runs after both.
     if (this.#received === "") {
       this.lastDataMs = this.deps.clock.monotonic();
@@ -124,6 +120,28 @@ export class StreamRelay extends Relay {
     }
     this.#received += chunk.toString("latin1");
     if (this.#received.length > WRITE_OVER_BYTES) this.#flush();
+  }
+
+  /** Whether the data are those of the stream that was asked for. What comes before that is known is looked at here. */
+  #begins(chunk: Buffer): boolean {
+    this.lastDataMs = this.deps.clock.monotonic();
+    if (!this.answering) {
+      this.#errorBody += chunk.toString("latin1");
+      if (this.#errorBody.length > MAX_ERROR_BYTES) this.#endOfError();
+      return false;
+    }
+    if (this.#form === undefined && this.#isLabelled && beginsAsLabelled(chunk, this.#input.dialect)) {
+      this.#isPlain = true;
+      return true;
+    }
+    this.#form ??= new StreamForm(this.deps, this.#input, this.#isLabelled);
+    this.#received += this.#form.push(chunk.toString("latin1"));
+    const { isPlain, answeredAs, fault } = this.#form;
+    this.#isPlain = isPlain;
+    this.answeredAs = answeredAs;
+    if (fault !== undefined) this.#isNone(fault);
+    else READ_OVER.then(this.#afterRead);
+    return false;
   }
 
   onEnd(): void {
@@ -134,7 +152,25 @@ export class StreamRelay extends Relay {
       this.#endOfError();
       return;
     }
-    this.#flush();
+    if (!this.#isPlain && (this.#form !== undefined || !this.#isLabelled)) this.#endOfOther();
+    if (!this.over) this.#flush();
+  }
+
+  /** The end of what is no event stream: a whole answer is told as one. */
+  #endOfOther(): void {
+    const end = this.#form?.end() ?? { kind: "fault", fault: NOT_A_STREAM };
+    if (end.kind === "fault") this.#isNone(end.fault);
+    else if (end.kind === "error") this.fail(reportedFailure(end.error, this.status));
+    else if (end.kind === "restated") {
+      this.stream = end.stream;
+      this.answeredAs = "whole";
+      this.#received += end.events;
+    }
+  }
+
+  #isNone(fault: UpstreamError): void {
+    this.upstream?.cancel();
+    this.fail(failure("invalid_response", "protocol", this.status, fault));
   }
 
   override onFailure(failure: UpstreamFailure): void {
@@ -357,6 +393,4 @@ export class StreamRelay extends Relay {
 /** To run a function as a microtask; `queueMicrotask` takes a microsecond more, with a resource for `async_hooks`. */
 const READ_OVER = Promise.resolve();
 
-const NOT_A_STREAM = { code: "not_an_event_stream", type: "", message: "" };
 const TOO_LARGE = { code: "event_too_large", type: "", message: "" };
-const STREAM_CUT = { code: "stream_cut", type: "", message: "" };

@@ -1,10 +1,14 @@
 /**
  * Relays a whole answer: collects and checks it, then passes it on. Nothing is sent before it is complete, so that another
- * endpoint can still answer if the body breaks off.
+ * endpoint can still answer if the body breaks off. A stream that was not asked for is put together as it comes.
  */
 import { WeirError } from "../../base/errors.ts";
 import type { WholeAnswer } from "../../wire/format.ts";
+import type { Folding } from "../../wire/forms/restating.ts";
+import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { failure, reportedFailure } from "../upstream/failure.ts";
+import { type AnsweredAs, REPLY_TOO_LARGE, STREAM_CUT } from "./forms/answered-as.ts";
+import { beginsAsObject, otherWhole, WholeForm } from "./forms/whole-form.ts";
 import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
 import { requestAt } from "./reservation/fit.ts";
 
@@ -13,6 +17,8 @@ export class WholeRelay extends Relay {
   readonly #parts: Buffer[] = [];
   #bytes = 0;
   #hasBegun = false;
+  /** Defined while the body is a stream, or may be one. */
+  #form: WholeForm | undefined;
 
   constructor(deps: RelayDeps, relayInput: RelayInput, host: RelayHost) {
     super(deps, host);
@@ -29,14 +35,16 @@ export class WholeRelay extends Relay {
     this.lastDataMs = this.deps.clock.monotonic();
     if (!this.#hasBegun && this.answering && !isBlank(chunk)) {
       this.#hasBegun = true;
+      if (!beginsAsObject(chunk)) this.#form = this.#newForm();
       this.host.relayBegins();
     }
     this.#bytes += chunk.length;
     if (this.#bytes > this.deps.bounds.maxReplyBytes) {
-      this.upstream?.cancel();
-      this.fail(failure("invalid_response", "protocol", this.status, TOO_LARGE));
+      this.#failed(REPLY_TOO_LARGE);
       return;
     }
+    if (this.#form !== undefined) this.#look(chunk, this.#form);
+    if (this.#form?.folding !== undefined) return;
     this.#parts.push(Buffer.from(chunk));
     if (!this.answering && this.#bytes > MAX_ERROR_BYTES) {
       this.upstream?.cancel();
@@ -46,11 +54,18 @@ export class WholeRelay extends Relay {
 
   onEnd(): void {
     if (this.over) return;
-    const body = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts);
-    if (!this.answering) {
-      this.refused(body);
+    const folding = this.#form?.folding;
+    if (folding !== undefined) {
+      this.#folded(folding);
       return;
     }
+    const body = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts);
+    if (!this.answering) this.refused(body);
+    else this.#answered(body, () => this.#answeredOtherwise(body));
+  }
+
+  /** @param otherwise what else the body may be where it is no answer */
+  #answered(body: Buffer, otherwise?: () => void): void {
     const { call, endpoint, passage, ownTools } = this.#input;
     let answer: WholeAnswer;
     try {
@@ -58,18 +73,72 @@ export class WholeRelay extends Relay {
       answer = passage.whole(body, requestAt(call, endpoint), identity, ownTools);
     } catch (error) {
       if (!(error instanceof WeirError)) this.deps.onFault(error, call.requestId);
-      this.fail(failure("invalid_response", "protocol", this.status));
+      else if (otherwise !== undefined) {
+        otherwise();
+        return;
+      }
+      this.#failed();
       return;
     }
-    if (answer.error !== undefined) {
-      this.fail(reportedFailure(answer.error, this.status));
-      return;
+    if (answer.error !== undefined) this.fail(reportedFailure(answer.error, this.status));
+    else this.finish({ kind: "whole", answer });
+  }
+
+  #answeredOtherwise(body: Buffer): void {
+    const { passage } = this.#input;
+    this.#guarded(() => {
+      const { value, folding } = otherWhole(body, passage, this.deps.bounds.maxEventBytes);
+      if (folding !== undefined) this.#folded(folding, "json_values");
+      else if (value === undefined) this.#failed();
+      else this.#answered(value);
+    });
+  }
+
+  #newForm(): WholeForm {
+    const { dialect, passage } = this.#input;
+    return new WholeForm(dialect, passage, this.deps.bounds.maxEventBytes);
+  }
+
+  #look(chunk: Buffer, form: WholeForm): void {
+    this.#guarded(() => form.push(chunk));
+    if (form.isOther) this.#form = undefined;
+    const { folding } = form;
+    if (folding === undefined || this.over) return;
+    this.#parts.length = 0;
+    if (!folding.done && folding.error === undefined) return;
+    // Some servers leave the connection open behind the last event.
+    this.upstream?.cancel();
+    this.#folded(folding);
+  }
+
+  /** The stream has ended: it is an answer as a whole, or none of it is. */
+  #folded(folding: Folding, answeredAs: AnsweredAs = "stream"): void {
+    this.#guarded(() => {
+      folding.end();
+      if (folding.error !== undefined) this.fail(reportedFailure(folding.error, this.status));
+      else if (!folding.done && !folding.complete)
+        this.fail(failure("stream_error", "protocol", this.status, STREAM_CUT));
+      else {
+        this.answeredAs = answeredAs;
+        this.#answered(folding.whole());
+      }
+    });
+  }
+
+  #guarded(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      if (!(error instanceof WeirError)) this.deps.onFault(error, this.#input.call.requestId);
+      if (!this.over) this.#failed();
     }
-    this.finish({ kind: "whole", answer });
+  }
+
+  #failed(upstream?: UpstreamError): void {
+    this.upstream?.cancel();
+    this.fail(failure("invalid_response", "protocol", this.status, upstream));
   }
 }
 
 /** Some providers send white space until their answer is ready. */
 const isBlank = (chunk: Buffer): boolean => chunk.every((byte) => byte <= 0x20);
-
-const TOO_LARGE = { code: "reply_too_large", type: "", message: "" };

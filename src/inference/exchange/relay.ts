@@ -8,6 +8,7 @@ import type { TierNames } from "../../wire/neutral/asked-extras.ts";
 import { answerFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { AnswerHeaders, UpstreamCall, UpstreamHandler } from "../upstream/upstreams.ts";
 import type { ReservedCall } from "./call.ts";
+import type { AnsweredAs } from "./forms/answered-as.ts";
 import type { RelayEnd } from "./outcome.ts";
 import type { HoldDeps } from "./reservation/holds.ts";
 
@@ -62,6 +63,8 @@ export abstract class Relay implements UpstreamHandler {
    * The upstream is paused, because the client reads too slowly or the hold is being extended: its silence is not its fault.
    */
   paused = false;
+  /** The form of an answer that came in another one than was asked for. */
+  answeredAs: AnsweredAs | undefined;
   protected readonly deps: RelayDeps;
   protected readonly host: RelayHost;
   protected upstream: UpstreamCall | undefined;

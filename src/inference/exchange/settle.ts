@@ -242,6 +242,7 @@ function warn(
   if (call.waitedMs > 0) call.warnings.push(`hold_waited: ${Math.ceil(call.waitedMs)}`);
   if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
+  if (call.answeredAs !== undefined) call.warnings.push(`answer_form: ${call.answeredAs}`);
   const lost = facts?.lost;
   if (lost !== undefined) for (const kind of lost) call.warnings.push(`answer_dropped: ${kind}`);
   for (const pointer of call.dropped.slice(0, MAX_DROPPED))

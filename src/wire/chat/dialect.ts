@@ -3,6 +3,7 @@ import type { GenerationDialect } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { readChatReply } from "./read-reply.ts";
 import { ChatStreamReader } from "./reader.ts";
+import { chatRestating } from "./restating.ts";
 import { writeChatRequest } from "./write-request.ts";
 
 /** Some servers send arguments as the object itself. */
@@ -18,4 +19,5 @@ export const chatDialect: GenerationDialect = {
   writeRequest: writeChatRequest,
   readReply: readChatReply,
   streamReader: (maxEventBytes) => new ChatStreamReader(maxEventBytes),
+  restating: chatRestating,
 };

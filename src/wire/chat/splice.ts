@@ -17,6 +17,7 @@ import { spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { chatReport, isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
 import type { ChatRequest } from "./request.ts";
+import { chatRestating } from "./restating.ts";
 import { ChatSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
 import { readChatUsage, writeChatUsage } from "./usage.ts";
@@ -46,6 +47,7 @@ export const chatSplice: Passage<ChatRequest> = {
   looksThrough: looksForIds,
   whole: (body, _request, identity) => splicedAnswer(body, COMPLETION, identity),
   stream: (request, identity) => new ChatSpliceStream(request, identity),
+  restating: chatRestating,
 };
 
 function ending({ choices }: JsonObject): Ending {

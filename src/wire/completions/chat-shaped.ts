@@ -42,7 +42,7 @@ function reshaped({ choices, ...rest }: JsonObject, said: "delta" | "message"): 
 }
 
 /** Parts of other types, such as thinking, are none of the text. */
-function textIn(content: unknown): string {
+export function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   return listOf(content)
     .map(objectOf)

@@ -17,6 +17,7 @@ import { replyOfChat } from "./chat-shaped.ts";
 import { generatedFacts } from "./echo.ts";
 import { noTextCompletion, readCompletionsReply } from "./read-reply.ts";
 import type { CompletionsRequest } from "./request.ts";
+import { completionsRestating } from "./restating.ts";
 import { CompletionsSpliceStream } from "./splice-stream.ts";
 
 const COMPLETION: AnswerReading = {
@@ -35,6 +36,7 @@ export const completionsSplice: Passage<CompletionsRequest> = {
     return { ...answer, facts: generatedFacts(answer.facts, request) };
   },
   stream: (request, identity) => new CompletionsSpliceStream(request, identity),
+  restating: completionsRestating,
 };
 
 function ending(value: JsonObject): ReturnType<AnswerReading["ending"]> {

@@ -3,6 +3,7 @@ import type { GenerationDialect } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { readConverseReply } from "./read-reply.ts";
 import { ConverseStreamReader } from "./reader.ts";
+import { converseRestating } from "./restating.ts";
 import { writeConverseRequest } from "./write-request.ts";
 
 const CARRIES = opaquePaths([["output", "message", "content", "*", "toolUse", "input"]]);
@@ -17,4 +18,5 @@ export const converseDialect: GenerationDialect = {
   writeRequest: writeConverseRequest,
   readReply: readConverseReply,
   streamReader: (maxEventBytes) => new ConverseStreamReader(maxEventBytes),
+  restating: converseRestating,
 };

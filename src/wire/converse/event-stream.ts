@@ -82,6 +82,34 @@ export class EventStreamDecoder {
   }
 }
 
+/** A frame of an event, as the service writes it: latin1. @param payload for JSON.stringify */
+export function eventFrame(type: string, payload: object): string {
+  const headers = [
+    [":event-type", type],
+    [":content-type", "application/json"],
+    [":message-type", "event"],
+  ].map(([name = "", value = ""]) => {
+    const bytes = Buffer.alloc(name.length + value.length + 4);
+    bytes.writeUInt8(name.length, 0);
+    bytes.write(name, 1);
+    bytes.writeUInt8(STRING_TYPE, name.length + 1);
+    bytes.writeUInt16BE(value.length, name.length + 2);
+    bytes.write(value, name.length + 4);
+    return bytes;
+  });
+  const head = Buffer.concat(headers);
+  const body = Buffer.from(JSON.stringify(payload));
+  const length = PRELUDE_BYTES + head.length + body.length + CHECKSUM_BYTES;
+  const frame = Buffer.alloc(length);
+  frame.writeUInt32BE(length, 0);
+  frame.writeUInt32BE(head.length, 4);
+  frame.writeUInt32BE(crc32(frame.subarray(0, 8)), 8);
+  frame.set(head, PRELUDE_BYTES);
+  frame.set(body, PRELUDE_BYTES + head.length);
+  frame.writeUInt32BE(crc32(frame.subarray(0, length - CHECKSUM_BYTES)), length - CHECKSUM_BYTES);
+  return frame.toString("latin1");
+}
+
 function readHeaders(bytes: Buffer): FrameHeaders {
   const headers: Record<string, string> = Object.create(null);
   let at = 0;

@@ -3,6 +3,7 @@ import type { GenerationDialect } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { readGeminiReply } from "./read-reply.ts";
 import { GeminiStreamReader } from "./reader.ts";
+import { geminiRestating } from "./restating.ts";
 import { writeGeminiRequest } from "./write-request.ts";
 
 const CARRIES = opaquePaths([["candidates", "*", "content", "parts", "*", "functionCall", "args"]]);
@@ -14,4 +15,5 @@ export const geminiDialect: GenerationDialect = {
   writeRequest: writeGeminiRequest,
   readReply: readGeminiReply,
   streamReader: (maxEventBytes) => new GeminiStreamReader(maxEventBytes),
+  restating: geminiRestating,
 };

@@ -3,6 +3,7 @@ import type { GenerationDialect } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { readMessagesReply } from "./read-reply.ts";
 import { MessagesStreamReader } from "./reader.ts";
+import { messagesRestating } from "./restating.ts";
 import { writeMessagesRequest } from "./write-request.ts";
 
 const CARRIES = opaquePaths([["content", "*", "input"]]);
@@ -13,4 +14,5 @@ export const messagesDialect: GenerationDialect = {
   writeRequest: writeMessagesRequest,
   readReply: readMessagesReply,
   streamReader: (maxEventBytes) => new MessagesStreamReader(maxEventBytes),
+  restating: messagesRestating,
 };

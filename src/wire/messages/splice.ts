@@ -19,6 +19,7 @@ import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced
 import { withoutForeign } from "./foreign.ts";
 import { isErrorBody, messagesReport, noMessage, readMessagesReply } from "./read-reply.ts";
 import type { MessagesRequest } from "./request.ts";
+import { messagesRestating } from "./restating.ts";
 import { CALL_BLOCK, MessagesSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
 import { readMessagesUsage, writeMessagesUsage } from "./usage.ts";
@@ -84,6 +85,7 @@ export const messagesSplice: Passage<MessagesRequest> = {
   looksThrough: ({ hasThinking, hasForeignIds }) => hasThinking || hasForeignIds,
   whole: (body, _request, identity) => splicedAnswer(body, MESSAGE, identity),
   stream: (_request, identity) => new MessagesSpliceStream(identity),
+  restating: messagesRestating,
 };
 
 /** Members that are not part of the prompt: the provider refuses them in a count. */

@@ -66,6 +66,7 @@ export const translated = <R extends ClientRequest>(
       ...(ownTools !== undefined && { ownTools }),
     };
   },
+  restating: dialect.restating,
   whole(body, request, identity, own) {
     const read = dialect.readReply(parseReply(body, dialect.carries));
     const { reply, lost } =

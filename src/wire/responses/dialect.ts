@@ -3,6 +3,7 @@ import type { GenerationDialect } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { readResponsesReply } from "./read-reply.ts";
 import { ResponsesStreamReader } from "./reader.ts";
+import { responsesRestating } from "./restating.ts";
 import { writeResponsesRequest } from "./write-request.ts";
 
 /** Some servers send arguments as the object itself. */
@@ -15,4 +16,5 @@ export const responsesDialect: GenerationDialect = {
   writeRequest: writeResponsesRequest,
   readReply: readResponsesReply,
   streamReader: (maxEventBytes) => new ResponsesStreamReader(maxEventBytes),
+  restating: responsesRestating,
 };

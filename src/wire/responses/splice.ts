@@ -20,6 +20,7 @@ import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
 import { noResponse, readResponseError, readResponsesReply, responsesReport } from "./read-reply.ts";
 import type { ResponsesRequest } from "./request.ts";
+import { responsesRestating } from "./restating.ts";
 import { CALLS, ResponsesSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
 import { readResponsesUsage, writeResponsesUsage } from "./usage.ts";
@@ -44,6 +45,7 @@ export const responsesSplice: Passage<ResponsesRequest> = {
     return splicedAnswer(body, RESPONSE, identity, others);
   },
   stream: (request, identity) => new ResponsesSpliceStream(identity, request.previousResponseId),
+  restating: responsesRestating,
 };
 
 function writeSpliced(

@@ -1,0 +1,77 @@
+/**
+ * An answer to a call that asked for a whole one, and that begins as no JSON object does: it may be a stream, which is put together as it
+ * comes. What is behind a whole answer, and a list of a stream's chunks, is looked at once the answer ended and could not be read.
+ */
+import type { Dialect } from "../../../base/endpoint.ts";
+import type { Passage } from "../../../wire/format.ts";
+import { type BodyForm, contentStart, formOf } from "../../../wire/forms/first-bytes.ts";
+import { JsonValues } from "../../../wire/forms/json-values.ts";
+import type { Folding } from "../../../wire/forms/restating.ts";
+
+const OPEN_OBJECT = 0x7b;
+
+/** Whether a body begins as whole answers do, behind white space. */
+export const beginsAsObject = (chunk: Buffer): boolean => chunk.find((byte) => byte > 0x20) === OPEN_OBJECT;
+
+/** The beginning of a body that may be a stream. */
+export class WholeForm {
+  /** Defined once it is known to be a stream. */
+  folding: Folding | undefined;
+  /** It is no stream. */
+  isOther = false;
+  readonly #dialect: Dialect;
+  readonly #passage: Passage;
+  readonly #maxEventBytes: number;
+  #text = "";
+
+  constructor(dialect: Dialect, passage: Passage, maxEventBytes: number) {
+    this.#dialect = dialect;
+    this.#passage = passage;
+    this.#maxEventBytes = maxEventBytes;
+  }
+
+  /** Takes a piece of the body. @throws WeirError `upstream_invalid_response` where an event outgrows the bound */
+  push(chunk: Buffer): void {
+    const text = chunk.toString("latin1");
+    if (this.folding !== undefined) {
+      this.folding.push(text);
+      return;
+    }
+    this.#text += text;
+    const form = formOf(this.#text);
+    if (form === "unknown") return;
+    if (form === streamForm(this.#dialect))
+      this.folding = this.#passage.restating?.folding(this.#maxEventBytes);
+    this.folding?.push(this.#text.slice(form === "events" ? contentStart(this.#text) : 0));
+    this.isOther = this.folding === undefined;
+    this.#text = "";
+  }
+}
+
+const streamForm = (dialect: Dialect): BodyForm => (dialect === "converse" ? "frames" : "events");
+
+/** What a body is that could not be read as a whole answer. */
+export interface OtherWhole {
+  /** The only value of it. */
+  readonly value?: Buffer;
+  /** Its values are the chunks of a stream. */
+  readonly folding?: Folding;
+}
+
+/**
+ * @param body in one piece
+ * @throws WeirError `upstream_invalid_response` where a value outgrows the bound
+ */
+export function otherWhole(body: Buffer, { restating }: Passage, maxEventBytes: number): OtherWhole {
+  const text = body.toString("latin1");
+  const values = new JsonValues(body.length);
+  const all = values.push(text);
+  if (values.isWithin || all.length === 0) return {};
+  const isList = text[contentStart(text)] === "[";
+  const isEnded = values.rest === "" || values.rest.startsWith("[DONE]") || formOf(values.rest) === "events";
+  if (all.length === 1 && !isList) return isEnded ? { value: Buffer.from(all[0] as string, "latin1") } : {};
+  if (restating?.framed === undefined) return {};
+  const folding = restating.folding(maxEventBytes);
+  for (const value of all) folding.push(restating.framed(value));
+  return { folding };
+}

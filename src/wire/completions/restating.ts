@@ -1,0 +1,55 @@
+/** A text completion and its chunks, which are alike but for their number (OpenAI API reference, "Completions"). */
+import { type Fold, SseFolding } from "../forms/folding.ts";
+import { type Grown, joinMember, newGrown, setMembers } from "../forms/joined.ts";
+import type { Restating } from "../forms/restating.ts";
+import { latin1OfJson } from "../neutral/fragment.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
+import { sseData } from "../neutral/sse.ts";
+import { parseReply } from "../neutral/upstream-reply.ts";
+import { replyOfChat, textIn } from "./chat-shaped.ts";
+import { noTextCompletion } from "./read-reply.ts";
+import { CompletionsStreamReader } from "./reader.ts";
+
+export const completionsRestating: Restating = {
+  framed: sseData,
+  events(body) {
+    const { choices, usage, ...rest } = objectOf(parseReply(replyOfChat(body) ?? body));
+    if (!Array.isArray(choices)) throw noTextCompletion();
+    // One chunk has all choices: each of them is whole.
+    const said = sseData(latin1OfJson({ ...rest, choices }));
+    const counted = isObject(usage) ? sseData(latin1OfJson({ ...rest, choices: [], usage })) : "";
+    return `${said}${counted}${sseData("[DONE]")}`;
+  },
+  folding: (maxEventBytes) =>
+    new SseFolding(new CompletionsStreamReader(maxEventBytes), new TextFold(), maxEventBytes),
+};
+
+class TextFold implements Fold {
+  readonly #members = newGrown();
+  readonly #choices = new Map<number, Grown>();
+
+  take({ choices, ...rest }: JsonObject): void {
+    setMembers(this.#members, rest);
+    for (const value of listOf(choices)) if (isObject(value)) this.#take(value);
+  }
+
+  whole(): unknown {
+    const choices = [...this.#choices]
+      .sort(([a], [b]) => a - b)
+      .map(([index, choice]) => ({ ...choice, index, logprobs: choice.logprobs ?? null }));
+    return { ...this.#members, object: "text_completion", choices };
+  }
+
+  #take({ index, text, delta, logprobs, ...others }: JsonObject): void {
+    const at = typeof index === "number" && Number.isInteger(index) && index >= 0 ? index : 0;
+    let choice = this.#choices.get(at);
+    if (choice === undefined) {
+      choice = newGrown();
+      choice.text = "";
+      this.#choices.set(at, choice);
+    }
+    setMembers(choice, others);
+    joinMember(choice, "text", typeof text === "string" ? text : textIn(objectOf(delta).content));
+    joinMember(choice, "logprobs", logprobs);
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Puts the server-sent events of an answer together to a whole one. The dialect's own reader says what the stream is: complete, cut, or
+ * an error; a fold of the dialect collects what its events hold.
+ */
+
+import { jsonTextOf } from "../json/json-text.ts";
+import { NO_PATHS, type OpaquePaths } from "../json/opaque.ts";
+import { wellFormedJson } from "../json/surrogates.ts";
+import type { UpstreamError } from "../neutral/contract.ts";
+import type { StreamEvent } from "../neutral/neutral.ts";
+import { type JsonObject, parsed, type StreamReader } from "../neutral/reader.ts";
+import { SseReader } from "../neutral/sse.ts";
+import type { Folding } from "./restating.ts";
+
+/** Collects the events of one answer. */
+export interface Fold {
+  /** Where its events have JSON that is only carried. */
+  readonly carries?: OpaquePaths;
+  /** @param name of the event, where its data has no type */
+  take(event: JsonObject, name: string): void;
+  /** What the events mean, for what servers write in too many ways. */
+  tell?(event: StreamEvent): void;
+  /** The whole answer. */
+  whole(): unknown;
+}
+
+export class SseFolding implements Folding {
+  readonly #reader: StreamReader;
+  readonly #fold: Fold;
+  readonly #sse: SseReader;
+  readonly #tell = (event: StreamEvent) => this.#fold.tell?.(event);
+  readonly #each = (data: string, name: string) => this.#event(data, name);
+
+  constructor(reader: StreamReader, fold: Fold, maxEventBytes: number) {
+    this.#reader = reader;
+    this.#fold = fold;
+    this.#sse = new SseReader(maxEventBytes);
+  }
+
+  get done(): boolean {
+    return this.#reader.done;
+  }
+
+  get complete(): boolean {
+    return this.#reader.complete;
+  }
+
+  get error(): UpstreamError | undefined {
+    return this.#reader.error;
+  }
+
+  push(read: string): void {
+    this.#reader.push(read, this.#tell);
+    this.#sse.push(read, this.#each);
+  }
+
+  end(): void {
+    this.#reader.end(this.#tell);
+    this.#sse.end(this.#each);
+  }
+
+  whole(): Buffer {
+    return Buffer.from(wellFormedJson(jsonTextOf(this.#fold.whole())));
+  }
+
+  #event(data: string, name: string): void {
+    const event = parsed(data, this.#fold.carries ?? NO_PATHS);
+    if (event !== undefined) this.#fold.take(event, name);
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Answers that came in another form than was asked for, or under another label: the client hears what it hears of the right one, once,
+ * and is charged the same (cita-777/metapi#177, Wei-Shaw/sub2api#2826, ding113/claude-code-hub#1458, hackclub/ai#17, decolua/9router#3492).
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { answerOf } from "../../support/field/answers.ts";
+import { type Field, startField } from "../../support/field/field.ts";
+import type { Scripted } from "../../support/field/upstream.ts";
+import {
+  bytesOf,
+  DIALECTS,
+  dataOf,
+  FORMATS,
+  heardOf,
+  labelled,
+  SAID,
+  streamed,
+  whole,
+} from "./answer-forms.fixtures.ts";
+
+let field: Field;
+beforeAll(async () => {
+  field = await startField();
+});
+afterAll(() => field.stop());
+
+type Dialect = (typeof DIALECTS)[number];
+
+interface Form {
+  readonly name: string;
+  readonly isStream: boolean;
+  readonly dialects?: readonly Dialect[];
+  readonly scripted: (dialect: Dialect) => Scripted;
+  readonly warning?: string;
+}
+
+const SSE: readonly Dialect[] = ["chat", "responses", "messages", "gemini"];
+const OTHER_LABELS = [
+  "text/plain; charset=utf-8",
+  "application/json",
+  "application/octet-stream",
+  "application/x-ndjson",
+  "text/html",
+  undefined,
+];
+
+/** Blank lines and keep-alives before a stream, and a byte order mark before all of it. */
+const behind = (before: string, dialect: Dialect, type?: string): Scripted =>
+  labelled({ parts: [before, bytesOf(streamed(dialect, SAID))] }, type);
+
+const FORMS: readonly Form[] = [
+  ...OTHER_LABELS.map(
+    (label): Form => ({
+      name: `a stream labelled ${label}`,
+      isStream: true,
+      scripted: (dialect) => streamed(dialect, SAID, label),
+    }),
+  ),
+  ...["\ufeff", "\n\n", "\r\n: hello\r\n\r\n", ": PROCESSING\n\n", "retry: 100\n\n", "id: 1\n\n"].map(
+    (before): Form => ({
+      name: `a stream behind ${JSON.stringify(before)}`,
+      isStream: true,
+      dialects: SSE,
+      scripted: (dialect) => behind(before, dialect),
+    }),
+  ),
+  ...[
+    "application/json",
+    "text/event-stream",
+    "application/vnd.amazon.eventstream",
+    "text/plain",
+    undefined,
+  ].map(
+    (label): Form => ({
+      name: `a whole answer labelled ${label} for a stream`,
+      isStream: true,
+      warning: "answer_form: whole",
+      scripted: (dialect) => whole(dialect, SAID, label),
+    }),
+  ),
+  {
+    name: "a whole answer behind white space, ended as a stream is",
+    isStream: true,
+    warning: "answer_form: whole",
+    scripted: (dialect) =>
+      labelled(
+        { parts: ["\n \n", bytesOf(whole(dialect, SAID)), "\n\ndata: [DONE]\n\n"] },
+        "text/event-stream",
+      ),
+  },
+  {
+    name: "chunks on lines",
+    isStream: true,
+    dialects: SSE,
+    warning: "answer_form: json_values",
+    scripted: (dialect) => lines(dialect, "application/x-ndjson"),
+  },
+  {
+    name: "chunks on lines, labelled as a stream",
+    isStream: true,
+    dialects: SSE,
+    warning: "answer_form: json_values",
+    scripted: (dialect) => lines(dialect, "text/event-stream"),
+  },
+  {
+    name: "a list of chunks",
+    isStream: true,
+    dialects: ["gemini"],
+    warning: "answer_form: json_values",
+    scripted: (dialect) => listed(dialect),
+  },
+  ...["text/event-stream", "application/vnd.amazon.eventstream", "application/json", undefined].map(
+    (label): Form => ({
+      name: `a stream labelled ${label} for a whole answer`,
+      isStream: false,
+      warning: "answer_form: stream",
+      scripted: (dialect) => streamed(dialect, SAID, label),
+    }),
+  ),
+  {
+    name: "a stream behind a keep-alive for a whole answer",
+    isStream: false,
+    dialects: SSE,
+    warning: "answer_form: stream",
+    scripted: (dialect) => behind("\ufeff\n: PROCESSING\n\n", dialect),
+  },
+  {
+    name: "chunks on lines for a whole answer",
+    isStream: false,
+    dialects: SSE,
+    warning: "answer_form: json_values",
+    scripted: (dialect) => lines(dialect, "application/json"),
+  },
+  {
+    name: "a list of chunks for a whole answer",
+    isStream: false,
+    dialects: ["gemini"],
+    warning: "answer_form: json_values",
+    scripted: (dialect) => listed(dialect),
+  },
+  {
+    name: "a whole answer that ends as a stream does",
+    isStream: false,
+    scripted: (dialect) =>
+      labelled(
+        { parts: ["\ufeff", bytesOf(whole(dialect, SAID)), "\n\ndata: [DONE]\n\n"] },
+        "text/event-stream",
+      ),
+  },
+  {
+    name: "a whole answer labelled as a stream",
+    isStream: false,
+    scripted: (dialect) => whole(dialect, SAID, "text/event-stream"),
+  },
+];
+
+const lines = (dialect: Dialect, type: string): Scripted =>
+  labelled({ body: `${dataOf(dialect, SAID).join("\n")}\n` }, type);
+
+const listed = (dialect: Dialect): Scripted =>
+  labelled({ body: `[${dataOf(dialect, SAID).join("\r\n,\r\n")}\n]` }, "application/json; charset=UTF-8");
+
+describe.each(FORMS)("$name", ({ isStream, dialects = DIALECTS, scripted, warning }) => {
+  for (const client of FORMATS) {
+    for (const dialect of dialects) {
+      test(`${client} to ${dialect}`, async () => {
+        const right = await heardOf(field, client, dialect, answerOf(dialect, SAID, isStream), isStream);
+        const heard = await heardOf(field, client, dialect, scripted(dialect), isStream);
+        expect(heard.said).toEqual(right.said);
+        expect(heard.warnings).toEqual([...(warning === undefined ? [] : [warning]), ...right.warnings]);
+      });
+    }
+  }
+});
