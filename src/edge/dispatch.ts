@@ -49,6 +49,8 @@ import { sendStream } from "./send-stream.ts";
 export interface DispatchDeps extends FaultDeps {
   readonly credentials: CredentialPorts;
   readonly clientAddress: ClientAddress;
+  /** Host and port of `PUBLIC_URL`. */
+  readonly publicHost?: string | undefined;
   /** Limits of control-plane requests. */
   readonly requestLimits: RequestLimits;
   readonly exchange: Exchange;
@@ -308,7 +310,7 @@ function callHook(
   params: Readonly<Record<string, string>>,
 ): void {
   const { hook, group } = route;
-  const seen = httpHead(head, addressesOf(deps, res, head));
+  const seen = httpHead(head, addressesOf(deps, res, head), deps.publicHost);
   const errorBody = errorBodyOf(route, head);
   const run = async (bytes: Buffer) =>
     send(reply, id, answerOf(await hook.run(bytes, params, seen, id), 200), group.mediaType);
@@ -342,5 +344,5 @@ function credentialsOf(
 ): Credentials {
   const addresses = addressesOf(deps, res, head);
   const origin = { ipPrefix: ipPrefix(addresses.client), userAgent: head.userAgent };
-  return { requestId, origin, secret, head: httpHead(head, addresses) };
+  return { requestId, origin, secret, head: httpHead(head, addresses, deps.publicHost) };
 }

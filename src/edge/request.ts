@@ -26,6 +26,8 @@ export class RequestHead {
   contentEncoding = "";
   userAgent = "";
   idempotencyKey = "";
+  /** The origin of the page whose script asks; empty where none does. */
+  origin = "";
   svcVersion = "";
   debug = "";
   anthropicBeta = "";
@@ -147,6 +149,7 @@ export class RequestHead {
       else if (value.toLowerCase() !== "chunked") this.fault = "Transfer-Encoding is not chunked.";
       this.isChunked = true;
     } else if (name === "host" && ++this.#hosts > 1) this.fault = "Host stands twice.";
+    else if (name === "origin") this.origin ||= value;
   }
 }
 
@@ -156,8 +159,11 @@ export interface Addresses {
   readonly client: ArrayBuffer;
 }
 
-/** The head as operations, hooks and pages see it; needs `keepsAll`. */
-export function httpHead(head: RequestHead, { peer, client }: Addresses): HttpHead {
+/**
+ * The head as operations, hooks and pages see it; needs `keepsAll`.
+ * @param publicHost host and port by which browsers reach the gateway, where a proxy may send another `Host`
+ */
+export function httpHead(head: RequestHead, { peer, client }: Addresses, publicHost?: string): HttpHead {
   let cookies: Record<string, string | undefined> | undefined;
   // Read now: the socket's bytes are another request's soon.
   const address = addressText(client);
@@ -165,7 +171,7 @@ export function httpHead(head: RequestHead, { peer, client }: Addresses): HttpHe
   return {
     header: (name) => head.header(name),
     cookie(name) {
-      cookies ??= parseCookie(head.header("cookie"));
+      cookies ??= isOfOtherOrigin(head, publicHost) ? {} : parseCookie(head.header("cookie"));
       return Object.hasOwn(cookies, name) ? cookies[name] : undefined;
     },
     address,
@@ -173,6 +179,20 @@ export function httpHead(head: RequestHead, { peer, client }: Addresses): HttpHe
       return isFromThisMachine({ peer: peerText, host: head.header("host"), names: head.names() });
     },
   };
+}
+
+/**
+ * Whether a script or an element of another origin's page sends the request: a link or a form that leads here does not count. Browsers
+ * send cookies unasked, to another port of a host or another name of a site even where they are SameSite. They say what they do in
+ * fetch metadata (https://www.w3.org/TR/fetch-metadata/), but not over http to another machine.
+ */
+function isOfOtherOrigin(head: RequestHead, publicHost: string | undefined): boolean {
+  const site = head.header("sec-fetch-site");
+  if (site !== "")
+    return site !== "same-origin" && site !== "none" && head.header("sec-fetch-mode") !== "navigate";
+  if (head.origin === "") return false;
+  const host = head.origin.slice(head.origin.indexOf("://") + 3);
+  return host !== head.header("host").toLowerCase() && host !== publicHost;
 }
 
 /** The bearer credential; undefined where missing. RFC 6750: scheme in any case, one space or more. */

@@ -12,6 +12,7 @@ import { CALLS } from "../inference/exchange/formats.ts";
 import { identityHeaders } from "../inference/exchange/headers.ts";
 import { errorBodyOf, type FaultDeps, headerLines, refuse, reportedError } from "./answers.ts";
 import type { ClientAddress } from "./client-address.ts";
+import { type Cors, corsOf, isForOtherOrigins } from "./cors.ts";
 import { addressesOf, type DispatchDeps, dispatch } from "./dispatch.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import { SocketReply } from "./reply.ts";
@@ -48,6 +49,8 @@ export interface Page {
 export interface PageServerDeps extends FaultDeps {
   readonly pages: readonly Page[];
   readonly clientAddress: ClientAddress;
+  /** Host and port of `PUBLIC_URL`. */
+  readonly publicHost?: string | undefined;
   readonly clock: Clock;
   /** What every answer says to browsers. */
   readonly security: SecurityHeaders;
@@ -71,6 +74,8 @@ export interface PageServerDeps extends FaultDeps {
 export interface ServerDeps extends PageServerDeps, DispatchDeps {
   readonly routes: readonly Route[];
   readonly assets: readonly StaticFiles[];
+  /** Whose pages may call the routes that are open to other origins: `*`, exact origins, or none. */
+  readonly origins: readonly string[];
 }
 
 export interface Server {
@@ -97,9 +102,10 @@ export function openServer(deps: ServerDeps, host: string, wanted: number): Prom
     byPath.set(pattern, [...(byPath.get(pattern) ?? []), route]);
   }
   for (const [pattern, routes] of byPath) {
-    for (const route of routes) bind(app, pattern, route, deps);
+    const cors = openToOthers(app, pattern, routes, deps);
+    for (const route of routes) bind(app, pattern, route, deps, isForOtherOrigins(route) ? cors : undefined);
     const methods = routes.map((r) => r.method);
-    refuseOthers(app, pattern, methods, deps, routes[0]);
+    refuseOthers(app, pattern, methods, deps, routes[0], cors);
   }
   return listen(app, deps, host, wanted);
 }
@@ -134,7 +140,7 @@ function listen(
     const error = fail("not_found", `There is no ${req.getCaseSensitiveMethod()} ${path.slice(0, 200)}.`);
     // Anthropic's clients use more routes below this path than the gateway offers.
     const errorBody = path.startsWith("/v1/messages/") ? CALLS.messages.format.errorBody : errorEnvelope;
-    receive(deps, { res, req }, false, (reply, _, id) => refuse(reply, error, id, errorBody));
+    receive(deps, { res, req }, HEAD, (reply, _, id) => refuse(reply, error, id, errorBody));
   });
   return new Promise((resolve, reject) => {
     // Exclusive port: two processes sharing one unknowingly would each get half of the calls.
@@ -166,15 +172,25 @@ function listen(
   });
 }
 
+/** How a request's head is read. */
+interface Reading {
+  /** Whether any header may be read. */
+  readonly keepsHead: boolean;
+  /** Undefined: the route is not for pages of other origins. */
+  readonly cors?: Cors | undefined;
+}
+
+const HEAD: Reading = { keepsHead: false };
+const WHOLE_HEAD: Reading = { keepsHead: true };
+
 /**
  * Reads a request's head. Must be called in the route handler itself, before it returns.
- * @param keepsHead whether any header may be read
  * @param act not called where the request's framing is unsafe: that is refused, and the connection closed
  */
 function receive(
   deps: PageServerDeps,
   { res, req }: { readonly res: HttpResponse; readonly req: HttpRequest },
-  keepsHead: boolean,
+  { keepsHead, cors }: Reading,
   act: (reply: SocketReply, head: RequestHead, id: string) => void,
 ): void {
   const { isCrowded, security, requests } = deps;
@@ -182,6 +198,10 @@ function receive(
   const isLeaving = requests?.requestBegan() === true;
   const head = new RequestHead(req, keepsHead, !keepsHead && deps.beginTrace !== undefined);
   const id = requestId(deps.clock.now());
+  if (cors !== undefined) {
+    const lines = head.origin === "" ? cors.unasked : cors.of(head.origin);
+    if (lines !== "") reply.carries(lines);
+  }
   // Trailers after the last chunk would be parsed as a request: such a connection gets no second one.
   if (head.fault !== undefined) reply.afterwards = "close";
   else if (head.isChunked || isLeaving) reply.afterwards = "drain";
@@ -218,6 +238,32 @@ type Listen = (
   done: (socket: us_listen_socket | false) => void,
 ) => void;
 
+/**
+ * Answers preflights of the path, without a credential. It says what is allowed; that a page keeps to it is the browser's part.
+ * @returns undefined where no route of the path is for other origins
+ */
+function openToOthers(
+  app: ReturnType<typeof App>,
+  pattern: string,
+  routes: readonly Route[],
+  deps: ServerDeps,
+): Cors | undefined {
+  const open = routes.filter(isForOtherOrigins);
+  if (open.length === 0 || deps.origins.length === 0) return undefined;
+  const methods = open.flatMap(({ method }) => (method === "GET" ? [method, "HEAD"] : [method]));
+  const cors = corsOf(
+    deps.origins,
+    methods,
+    open.some((route) => "exchange" in route),
+  );
+  app.options(pattern, (res, req) =>
+    receive(deps, { res, req }, WHOLE_HEAD, (reply, head, id) =>
+      reply.send(204, cors.preflight(head) + identityHeaders(id), ""),
+    ),
+  );
+  return cors;
+}
+
 /** Answers a wrong method on an existing path with 405 and the allowed methods. */
 function refuseOthers(
   app: ReturnType<typeof App>,
@@ -225,20 +271,28 @@ function refuseOthers(
   methods: readonly string[],
   deps: PageServerDeps,
   route?: Route,
+  cors?: Cors,
 ): void {
   const allowed = methods.join(", ").replace("GET", "GET, HEAD");
   app.any(pattern, (res, req) => {
     const error = fail("method_not_allowed", `${req.getCaseSensitiveMethod()} is not offered here.`);
-    receive(deps, { res, req }, false, (reply, head, id) =>
+    receive(deps, { res, req }, { keepsHead: false, cors }, (reply, head, id) =>
       refuse(reply, error, id, errorBodyOf(route, head), ["allow", allowed]),
     );
   });
 }
 
-function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: ServerDeps): void {
+function bind(
+  app: ReturnType<typeof App>,
+  pattern: string,
+  route: Route,
+  deps: ServerDeps,
+  cors: Cors | undefined,
+): void {
+  const reading = { keepsHead: !("exchange" in route), cors };
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
   const answer = (res: HttpResponse, req: HttpRequest) =>
-    receive(deps, { res, req }, !("exchange" in route), (reply, head, id) => {
+    receive(deps, { res, req }, reading, (reply, head, id) => {
       try {
         const request = { res, req, reply, head, id };
         dispatch(deps, route, request, names.length === 0 ? NO_PARAMS : paramsOf(names, req));
@@ -261,7 +315,7 @@ function serveFile(
 ): void {
   const file = files.get(decode(req.getUrl().slice(prefix.length)));
   const known = req.getHeader("if-none-match");
-  receive(deps, { res, req }, false, (reply, _, id) => {
+  receive(deps, { res, req }, HEAD, (reply, _, id) => {
     if (file === undefined) {
       refuse(reply, fail("not_found", "There is no such file."), id);
       return;
@@ -282,9 +336,9 @@ const paramsOf = (names: readonly string[], req: HttpRequest): Record<string, st
   Object.fromEntries(names.map((name, i) => [name, decode(req.getParameter(i) ?? "")]));
 
 function servePage(deps: PageServerDeps, page: Page, res: HttpResponse, req: HttpRequest): void {
-  receive(deps, { res, req }, true, (reply, head, id) => {
+  receive(deps, { res, req }, WHOLE_HEAD, (reply, head, id) => {
     if (page.isPublic === true) reply.isPublic();
-    const seen = httpHead(head, addressesOf(deps, res, head));
+    const seen = httpHead(head, addressesOf(deps, res, head), deps.publicHost);
     page
       .read({ address: servedAddress(req), accept: req.getHeader("accept"), head: seen })
       .then(({ status, contentType, body }) =>

@@ -123,6 +123,7 @@ export async function startGateway(
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../../edge/assets"))],
     pages: pages(pageDeps(reference, readinessOf(house, departure))),
     security: securityHeaders(config.publicUrl?.startsWith("https:") === true),
+    origins: config.settings.cors.origins,
     ...callersOf(config, house),
     exchange,
     beginTrace: house.telemetry?.begin,
@@ -219,9 +220,13 @@ const credentialsOf = ({ account, identity, directory, isOperatorKey }: People):
 });
 
 /** Who calls, from where, and how often they may. */
-const callersOf = ({ settings }: Config, { ground: { clock }, limits: { limits }, people }: House) => ({
+const callersOf = (
+  { settings, publicUrl }: Config,
+  { ground: { clock }, limits: { limits }, people }: House,
+) => ({
   credentials: credentialsOf(people),
   clientAddress: clientAddress(settings.trusted_proxies),
+  publicHost: publicUrl === undefined ? undefined : new URL(publicUrl).host,
   requestLimits: requestLimits({ clock, limits, settings: requestLimitsOf(settings) }),
 });
 

@@ -10,6 +10,7 @@ import { paymentsField } from "../../billing/payments/settings.ts";
 import { cellsField } from "../../cluster/cells/settings.ts";
 import { keptFields } from "../../credits/kept/settings.ts";
 import { requestLimitsField } from "../../credits/limits/request-limit-settings.ts";
+import { corsField } from "../../edge/cors-settings.ts";
 import {
   byokField,
   callLimitFields,
@@ -48,6 +49,8 @@ export const fileSchema = z.strictObject({
   cells: cellsField,
   byok: byokField,
   media_fetch: mediaFetchField,
+  /** Origins whose pages may call the gateway. */
+  cors: corsField,
   /** Addresses and CIDRs of proxies in front, whose `X-Forwarded-For` is believed. */
   trusted_proxies: cidrListField.default([]),
   /** E-mail addresses of operators, as the identity provider vouches for them. */

@@ -113,6 +113,7 @@ beforeAll(async () => {
     {
       routes,
       pages: [],
+      origins: ["*"],
       security: securityHeaders(false),
       assets: [readStaticFiles("/assets/", folder)],
       clientAddress: (peer) => peer,

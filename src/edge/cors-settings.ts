@@ -1,0 +1,43 @@
+/** `cors` of `weir.yaml`: the origins whose pages may call the gateway with a key. */
+import { z } from "zod";
+import { ANY_ORIGIN } from "./cors.ts";
+
+const MOST_ORIGINS = 256;
+const MOST_CHARACTERS = 300;
+
+/** As browsers write it: a scheme and a host, with a port only where it is not the scheme's. Apps have schemes of their own. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@\\,*"]+$/;
+
+const origin = z
+  .string()
+  .max(MOST_CHARACTERS)
+  .superRefine((text, ctx) => {
+    const fault = faultOf(text);
+    if (fault !== undefined) ctx.addIssue({ code: "custom", message: fault });
+  });
+
+function faultOf(text: string): string | undefined {
+  if (text === ANY_ORIGIN) return undefined;
+  if (text === "null") return 'any sandboxed page has the origin "null": it cannot be allowed';
+  if (text.includes("*")) return 'is no origin: patterns are not offered, only exact origins, or "*" for all';
+  const written = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = written?.protocol === "https:" || written?.protocol === "http:";
+  if (isWeb && written.origin !== text) return `is no origin as browsers send it: write ${written.origin}`;
+  return ORIGIN.test(text)
+    ? undefined
+    : "is no origin: write a scheme and a host, as https://app.example.com";
+}
+
+/** Absent: every origin. An empty list: none. */
+export const corsField = z
+  .strictObject({
+    origins: z
+      .array(origin)
+      .max(MOST_ORIGINS)
+      .refine(
+        (list) => list.length < 2 || !list.includes(ANY_ORIGIN),
+        '"*" means all: no other origin stands beside it',
+      )
+      .default([ANY_ORIGIN]),
+  })
+  .prefault({});

@@ -1,0 +1,45 @@
+/** `cors` of `weir.yaml`: exact origins as browsers write them, and what is said of anything else. */
+import { expect, test } from "vitest";
+import { corsField } from "../../../src/edge/cors-settings.ts";
+
+const originsOf = (cors: unknown): readonly string[] | string => {
+  const read = corsField.safeParse(cors);
+  return read.success ? read.data.origins : (read.error.issues[0]?.message ?? "");
+};
+
+test("every origin unless told, none, or a list of exact ones", () => {
+  expect(originsOf(undefined)).toEqual(["*"]);
+  expect(originsOf({})).toEqual(["*"]);
+  for (const origins of [
+    [],
+    ["*"],
+    ["https://app.example.com", "http://localhost:3000", "http://[::1]:8080"],
+    ["chrome-extension://abcdefghijklmnopabcdefghijklmnop", "tauri://localhost", "app://obsidian.md"],
+  ])
+    expect(originsOf({ origins })).toEqual(origins);
+});
+
+test.each([
+  ["https://app.example.com/", "is no origin as browsers send it: write https://app.example.com"],
+  ["https://App.example.com", "is no origin as browsers send it: write https://app.example.com"],
+  ["https://app.example.com:443", "is no origin as browsers send it: write https://app.example.com"],
+  ["https://user:secret@app.example.com", "is no origin as browsers send it: write https://app.example.com"],
+  ["https://*.example.com", 'patterns are not offered, only exact origins, or "*" for all'],
+  ["app.example.com", "is no origin: write a scheme and a host, as https://app.example.com"],
+  ["https://", "is no origin: write a scheme and a host"],
+  ["tauri://localhost/path", "is no origin: write a scheme and a host"],
+  ["app://a\r\nx: y", "is no origin: write a scheme and a host"],
+  ["", "is no origin: write a scheme and a host"],
+  ["null", 'any sandboxed page has the origin "null"'],
+  [`https://${"a".repeat(300)}.com`, "300"],
+])("%j is refused", (origin, message) => {
+  expect(originsOf({ origins: [origin] })).toContain(message);
+});
+
+test("all and one beside it is refused, and so are too many and what is no key", () => {
+  expect(originsOf({ origins: ["*", "https://app.example.com"] })).toContain(
+    "no other origin stands beside it",
+  );
+  expect(originsOf({ origins: Array(257).fill("https://app.example.com") })).toContain("256");
+  expect(originsOf({ origin: "*" })).toContain("origin");
+});
