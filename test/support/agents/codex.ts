@@ -2,51 +2,21 @@
  * Codex, OpenAI's coding agent, as its users run it without a terminal: the pinned program from npm, with settings, home and work
  * folder of its own, asking a gateway by the responses format. https://developers.openai.com/codex/noninteractive
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { agentFromNpm } from "./install.ts";
 
-const MANIFEST = join(import.meta.dirname, "codex");
-const { dependencies } = JSON.parse(readFileSync(join(MANIFEST, "package.json"), "utf8"));
-/** What runs of tests keep beside the packages. Another version has another folder. */
-const INSTALLED = join(
-  import.meta.dirname,
-  `../../../node_modules/.cache/weir-tests/codex-${dependencies["@openai/codex"]}`,
-);
-const PROGRAM = join(INSTALLED, "node_modules/.bin/codex");
-/** 110 MB come over the network. */
-const INSTALL_MS = 300_000;
+const { program, missing } = agentFromNpm({
+  name: "codex",
+  packageName: "@openai/codex",
+  bin: ".bin/codex",
+});
 
-/**
- * Has the program ready, installing it if need be: once a machine, by one process at a time. Takes minutes at worst.
- * @returns why it cannot be had; undefined where it can
- */
-export function missingCodex(): string | undefined {
-  const runs = () => existsSync(PROGRAM) && spawnSync(PROGRAM, ["--version"]).status === 0;
-  if (runs()) return undefined;
-  mkdirSync(INSTALLED, { recursive: true });
-  for (const file of ["package.json", "package-lock.json"]) {
-    copyFileSync(join(MANIFEST, file), join(INSTALLED, file));
-  }
-  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  spawnSync("flock", [join(INSTALLED, "lock"), "npm", "install", ...flags], {
-    cwd: INSTALLED,
-    stdio: "ignore",
-    timeout: INSTALL_MS,
-    env: { ...process.env, NODE_OPTIONS: "" },
-  });
-  return runs() ? undefined : `npm does not install ${JSON.stringify(dependencies)}`;
-}
+/** @returns why it cannot be had; undefined where it can. Installs it if need be, which takes minutes at worst */
+export const missingCodex = missing;
 
 export interface Codex {
   /** Where its commands run and its patches apply. */
@@ -69,7 +39,7 @@ export function codexAt(gatewayUrl: string, key: string, model: string): Codex {
   const run = async (...args: string[]): Promise<string> => {
     // Its processes see nothing of this one but where programs are.
     const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: home, WEIR_KEY: key };
-    const started = spawn(PROGRAM, ["exec", ...args], { cwd: work, env, stdio: ["ignore", "pipe", "pipe"] });
+    const started = spawn(program, ["exec", ...args], { cwd: work, env, stdio: ["ignore", "pipe", "pipe"] });
     child = started;
     let printed = "";
     for (const stream of [started.stdout, started.stderr]) stream.on("data", (chunk) => (printed += chunk));
