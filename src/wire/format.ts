@@ -94,6 +94,8 @@ export interface AnswerStream {
   readonly malformed: number;
   /** Bytes of generated text so far. */
   readonly textBytes: number;
+  /** A text has begun to grow and goes on. Elsewhere a silent model may be at work (`relay/capture.ts`). */
+  readonly isInText: boolean;
   /** Uses of the provider's tools so far; absent: none can be seen. */
   readonly toolUses?: number;
   /** In formats that number their events: the number of the first event after those that `push` and `end` returned. */

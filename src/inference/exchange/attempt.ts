@@ -165,10 +165,16 @@ export class Attempt implements RelayHost {
     this.#relay.keepAlive(nowMs, afterMs);
   }
 
+  /**
+   * Whether nothing has come for too long: for `stallMs` in the middle of a text, else for `firstByteMs`, because models are silent while
+   * they work. Whatever comes is a sign of life, also a comment or a ping.
+   */
   isSilent(nowMs: number, { firstByteMs, stallMs }: { firstByteMs: number; stallMs: number }): boolean {
     const relay = this.#relay;
     if (relay.paused) return false;
-    return relay.lastDataMs === 0 ? nowMs - this.startMs >= firstByteMs : nowMs - relay.lastDataMs >= stallMs;
+    const sinceMs = relay.lastDataMs === 0 ? this.startMs : relay.lastDataMs;
+    const workMs = this.hasBegun ? Math.max(firstByteMs, stallMs) : firstByteMs;
+    return nowMs - sinceMs >= (relay.isWriting ? stallMs : workMs);
   }
 
   get isStream(): boolean {

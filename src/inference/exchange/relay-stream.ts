@@ -93,6 +93,16 @@ export class StreamRelay extends Relay {
     this.stream = passage.stream(requestAt(call, endpoint), call.identity(deps), ownTools);
   }
 
+  override get isWriting(): boolean {
+    const { stream } = this;
+    return stream.complete || (stream.isInText && !this.#mayMakeCall) || super.isWriting;
+  }
+
+  /** Gemini sends a call as a whole, and is silent after a text while it writes one. */
+  get #mayMakeCall(): boolean {
+    return this.#input.dialect === "gemini" && this.#call.request.facts.hasTools;
+  }
+
   clientGone(): void {
     this.#clientGone = true;
     this.#isClientSlow = false;
@@ -370,9 +380,10 @@ export class StreamRelay extends Relay {
   /** @param out the events of the last read: they are sent with those that end the stream, after the charge. */
   #answered(out: string): void {
     const unsent = this.#clientGone ? "" : out;
-    if (out !== "") this.#begin();
+    // An answer without content begins with its end.
+    this.#begin();
     const call = this.#call;
-    if (unsent !== "" && call.firstSentMs === 0) call.firstSentMs = this.deps.clock.monotonic();
+    if (!this.#clientGone && call.firstSentMs === 0) call.firstSentMs = this.deps.clock.monotonic();
     this.over = true;
     // Data after [DONE] is ignored; most providers close the connection here anyway.
     if (!this.#ended) this.#finishConnection();

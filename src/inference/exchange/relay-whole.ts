@@ -25,6 +25,11 @@ export class WholeRelay extends Relay {
     this.#input = relayInput;
   }
 
+  /** White space is sent until an answer is ready. */
+  override get isWriting(): boolean {
+    return this.#hasBegun || super.isWriting;
+  }
+
   clientGone(): void {}
 
   /** A whole answer has no bytes to send before its end. */

@@ -81,6 +81,14 @@ export abstract class Relay implements UpstreamHandler {
     return this.status >= 200 && this.status < 300;
   }
 
+  /**
+   * Whether the upstream is in the middle of what it writes, where it falls silent only if it is dead. Elsewhere it may be at work: before
+   * its first content, and as {@link AnswerStream.isInText} says.
+   */
+  get isWriting(): boolean {
+    return this.status !== 0 && !this.answering;
+  }
+
   attach(call: UpstreamCall): void {
     this.upstream = call;
     if (this.over) call.cancel();

@@ -29,9 +29,9 @@ export const callLimitFields = {
 
 /** Under `timeouts`. */
 export const callTimeoutFields = {
-  /** From the request to the first content of an attempt. */
+  /** Silence of an upstream that may be at work: before its first content, while it thinks, between items, in a call. */
   first_byte_ms: positive.default(300_000),
-  /** Silence after the first content. */
+  /** Silence in the middle of a text, of a whole answer or of an error. */
   stall_ms: positive.default(30_000),
   /** All attempts of a call together. */
   total_ms: positive.default(900_000),

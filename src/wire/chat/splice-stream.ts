@@ -137,8 +137,6 @@ export class ChatSpliceStream extends SplicedStream {
   }
 
   protected pass(data: string, _type: string, event: JsonObject): Passed | undefined {
-    // The first event is sent at once, even without content: clients wait for it.
-    this.begin();
     const choices = listOf(event.choices);
     const { usage } = this.capture;
     const isReport = usage !== this.#reported;
@@ -181,12 +179,16 @@ export class ChatSpliceStream extends SplicedStream {
     this.#events++;
     if (this.#isOnly && this.reader.complete) this.#holding = true;
     if (!this.#holding) {
-      this.out += sseData(patched);
+      this.add(sseData(patched));
       return { head: HEAD, edits };
     }
     // The event has the finish reason or comes after it: its text is sent at once.
     const { now, later } = this.#form.cut(patched, choices);
-    if (now !== "") this.out += sseData(now);
+    if (now !== "") {
+      // It may have content that the neutral contract has no place for.
+      this.begin();
+      this.add(sseData(now));
+    }
     if (later !== "") this.#hold(later);
     return undefined;
   }
@@ -201,7 +203,7 @@ export class ChatSpliceStream extends SplicedStream {
   #passEmpty(patched: string): void {
     this.#events++;
     if (this.#holding) this.#hold(patched);
-    else this.out += sseData(patched);
+    else this.add(sseData(patched));
   }
 
   #hold(data: string): void {

@@ -10,6 +10,7 @@ import { copied } from "../json/latin1.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
+import { isObject, type JsonObject, stringOf } from "../neutral/reader.ts";
 import { sseEvent } from "../neutral/sse.ts";
 import { type CallForm, idEdit } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
@@ -50,7 +51,7 @@ export class MessagesSpliceStream extends SplicedStream {
     return out + sseEvent("message_stop", stop);
   }
 
-  protected pass(data: string, type: string): Passed | undefined {
+  protected pass(data: string, type: string, event: JsonObject): Passed | undefined {
     if (type === "message_stop") this.#stop = copied(data);
     else if (type === "message_start") this.#start(data);
     // A `message_delta` without a stop reason only reports usage.
@@ -59,7 +60,7 @@ export class MessagesSpliceStream extends SplicedStream {
     else if (type === "") return undefined;
     else if (this.#delta !== "") this.#behind += copied(passedEvent(type, data));
     else {
-      if (type !== "ping") this.begin();
+      if (!this.hasBegun && isProvidersBlock(event)) this.begin();
       this.add(passedEvent(type, this.#withId(data)));
       return asItCame(type);
     }
@@ -97,6 +98,13 @@ export class MessagesSpliceStream extends SplicedStream {
     return withMember(this.#delta, "usage", latin1Json(writeDeltaUsage(usage))) ?? this.#delta;
   }
 }
+
+/** Whether a block begins that no other format has, such as a use of a tool that the provider runs: it is content. */
+const isProvidersBlock = ({ content_block: block }: JsonObject): boolean =>
+  isObject(block) && !EMPTY_BLOCKS.includes(stringOf(block.type));
+
+/** Blocks that begin without content. */
+const EMPTY_BLOCKS: readonly string[] = ["text", "thinking"];
 
 /** The text with one member set; undefined if the text is no object. */
 function withMember(text: string, key: string, value: string): string | undefined {

@@ -16,11 +16,16 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
  * @throws WeirError `upstream_invalid_response`
  */
 export function waiting(events: string, more: string): string {
-  if (events.length + more.length > MAX_WAITING_BYTES) {
-    const message = "The provider sent more events without content than the gateway takes.";
-    throw fail("upstream_invalid_response", message);
-  }
-  return events + more;
+  const all = events + more;
+  checkWaiting(all);
+  return all;
+}
+
+/** @throws WeirError `upstream_invalid_response` where the events that are held back outgrow their bound */
+export function checkWaiting({ length }: string): void {
+  if (length <= MAX_WAITING_BYTES) return;
+  const message = "The provider sent more events without content than the gateway takes.";
+  throw fail("upstream_invalid_response", message);
 }
 
 export class SseReader {

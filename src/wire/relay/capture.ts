@@ -36,6 +36,10 @@ export class NeutralCapture {
   usage: Usage | undefined;
   /** True when the text outgrew the bound: none of it is kept then. */
   truncated = false;
+  /** The part that began last is text or a refusal, and has not ended. */
+  #isTextOpen = false;
+  /** Bytes of text before that part. */
+  #bytesBefore = 0;
   #mediaBytes = 0;
   /** Bytes of text up to the last report. */
   #reportedBytes = 0;
@@ -57,6 +61,9 @@ export class NeutralCapture {
       case "media":
         this.#media(event);
         break;
+      case "end":
+        this.#isTextOpen = false;
+        break;
       case "stop":
         this.#stop(event);
         break;
@@ -65,6 +72,14 @@ export class NeutralCapture {
         this.#reportedBytes = this.textBytes;
         break;
     }
+  }
+
+  /**
+   * A text has begun to grow and goes on. Models write it token by token; elsewhere they may be silent for minutes at work: they think,
+   * write a call that is sent as a whole, or wait for a tool of the provider's.
+   */
+  get isInText(): boolean {
+    return this.#isTextOpen && this.textBytes > this.#bytesBefore;
   }
 
   get facts(): ReplyFacts {
@@ -90,6 +105,8 @@ export class NeutralCapture {
 
   #begin(event: Extract<StreamEvent, { type: "begin" }>): void {
     const call = event.kind === "tool_call";
+    this.#isTextOpen = event.kind === "text" || event.kind === "refusal";
+    this.#bytesBefore = this.textBytes;
     if (call) this.toolCalls++;
     const parts = this.#choice(event.choice)?.parts;
     if (parts === undefined || event.part >= MAX_PARTS) return;

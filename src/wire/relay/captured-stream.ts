@@ -20,6 +20,7 @@ import {
 } from "../neutral/reader.ts";
 import { waiting } from "../neutral/sse.ts";
 import { NeutralCapture } from "./capture.ts";
+import { isContent } from "./content.ts";
 
 export abstract class CapturedStream implements AnswerStream {
   protected abstract readonly reader: StreamReader;
@@ -54,6 +55,10 @@ export abstract class CapturedStream implements AnswerStream {
 
   get textBytes(): number {
     return this.capture.textBytes;
+  }
+
+  get isInText(): boolean {
+    return this.capture.isInText;
   }
 
   get facts(): ReplyFacts {
@@ -113,6 +118,7 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
 
   /** The record of the call has the ids that the client gets, also where the upstream gave none. */
   protected override take(event: StreamEvent): void {
+    if (!this.#begun && isContent(event)) this.begin();
     if (event.type === "begin" && event.kind === "tool_call") {
       this.#ids ??= new AnswerIds(this.#requestId);
       const told = this.#ids.of(event);
@@ -140,7 +146,10 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
     return this.#begun;
   }
 
-  /** Called before an event with content: sends the events that waited. */
+  /**
+   * Sends the events that waited. Called before an event with content, as the neutral contract has it; a format calls it where its own
+   * events have more.
+   */
   protected begin(): void {
     if (this.#begun) return;
     this.#begun = true;
@@ -148,7 +157,7 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
     this.#opening = "";
   }
 
-  /** Sends an event without content, or lets it wait. */
+  /** Sends an event, or lets it wait where it comes before all content. */
   protected add(text: string): void {
     if (this.#begun) this.out += text;
     else this.#opening = waiting(this.#opening, copied(text));

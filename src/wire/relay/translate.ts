@@ -31,12 +31,14 @@ import type { ReplyFacts, SvcReply } from "../neutral/contract.ts";
 import type { NeutralChoice, NeutralReply, NeutralRequest, StreamEvent } from "../neutral/neutral.ts";
 import type { StreamReader } from "../neutral/reader.ts";
 import { bytesOf, Source, unmarked } from "../neutral/source.ts";
+import { checkWaiting } from "../neutral/sse.ts";
 import { refuseCrowdedCalls } from "../neutral/tool-arguments.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { FUNCTIONS_ONLY, lowered } from "../tool-kinds/lowered.ts";
 import { RaisedStream, raisedReply, withKinds } from "../tool-kinds/raised.ts";
 import { textBytesOf } from "./capture.ts";
 import { CapturedStream } from "./captured-stream.ts";
+import { isContent } from "./content.ts";
 import { MendedEvents, needsMending } from "./mended-events.ts";
 import { notReplaced, optionsFor } from "./provider-options.ts";
 import { fitted } from "./quirks.ts";
@@ -262,7 +264,7 @@ class TranslatedStream extends CapturedStream {
   }
 
   #told(event: StreamEvent): void {
-    if (event.type !== "usage") this.#begun = true;
+    if (!this.#begun && isContent(event)) this.#begun = true;
     this.capture.take(event);
     if (event.type === "media" && this.#format.takesMedia?.(event.media) !== true) {
       this.#lost ??= new Set();
@@ -271,7 +273,9 @@ class TranslatedStream extends CapturedStream {
   }
 
   protected override flush(): string {
-    return this.#begun ? super.flush() : "";
+    if (this.#begun) return super.flush();
+    checkWaiting(this.out);
+    return "";
   }
 }
 

@@ -100,7 +100,7 @@ export class ResponsesSpliceStream extends SplicedStream {
       this.#passWhole(data, type, event);
       return undefined;
     }
-    this.begin();
+    if (!this.hasBegun && isProvidersItem(event)) this.begin();
     this.#add(type, this.#withId(data, event), event);
     return asItCame(type);
   }
@@ -152,6 +152,13 @@ export class ResponsesSpliceStream extends SplicedStream {
     if (typeof event.sequence_number === "number") this.#sequence = event.sequence_number;
   }
 }
+
+/** Whether an item begins that no other format has, such as a search that the provider runs: it is content. */
+const isProvidersItem = ({ item }: JsonObject): boolean =>
+  isObject(item) && !EMPTY_ITEMS.includes(stringOf(item.type));
+
+/** Items that begin without content. */
+const EMPTY_ITEMS: readonly string[] = ["message", "reasoning"];
 
 const NUMBER = '"sequence_number":';
 

@@ -100,6 +100,11 @@ const streams = fc
     ),
   );
 
+/** Content of another choice, in a layout of its own: events before all content would wait. */
+const BEGUN = latin1(
+  JSON.stringify({ choices: [choice({ content: "begun" }, { index: 1 })], ...BASE, begun: 1 }),
+);
+
 test("a stream gives what its events give one by one, wherever it is cut", () => {
   fc.assert(
     fc.property(
@@ -109,21 +114,21 @@ test("a stream gives what its events give one by one, wherever it is cut", () =>
       (events, includeUsage, cuts) => {
         // Neither of two choices is the last to end, so nothing is held back.
         const given = { choices: 2, includeUsage };
-        const alone = events.map((event) => relay([event], given));
+        const begun = relay([BEGUN], given);
+        const alone = events.map((event) => relay([BEGUN, event], given));
         const text = events.join("");
         const at = [0, ...cuts.map((c) => Math.min(c, text.length)).sort((a, b) => a - b), text.length];
         const pieces = at.slice(1).map((end, i) => text.slice(at[i], end));
-        const { early, stream } = relay(pieces, given);
-        expect(early).toBe(alone.map((one) => one.early).join(""));
-        const sum = (of: (one: (typeof alone)[number]) => number) =>
-          alone.reduce((all, one) => all + of(one), 0);
+        const { early, stream } = relay([BEGUN, ...pieces], given);
+        expect(early).toBe(
+          [begun.early, ...alone.map((one) => one.early.slice(begun.early.length))].join(""),
+        );
+        const sum = (of: (one: typeof begun) => number) =>
+          alone.reduce((all, one) => all + of(one) - of(begun), of(begun));
         expect(stream.events).toBe(sum((one) => one.stream.events));
         expect(stream.malformed).toBe(sum((one) => one.stream.malformed));
         // A comment before every event: no event stands where a frame is looked for.
-        const slow = relay(
-          events.map((event) => `: slow\n${event}`),
-          given,
-        );
+        const slow = relay([BEGUN, ...events.map((event) => `: slow\n${event}`)], given);
         expect([slow.early, slow.stream.textBytes, answerOf(slow)]).toEqual([
           early,
           stream.textBytes,
