@@ -21,6 +21,7 @@ const MAXIMUM = [
 const PROMPT = [
   pattern(`(?:resulted in|contains(?: at least)?|you passed) (${N}) (?:input )?tokens`),
   pattern(`(${N}) tokens (?:from the input|in your prompt)`),
+  pattern(`token count of (${N})`),
   pattern(`received (${N})\\b`),
 ];
 /** Prompt and answer together. */
@@ -31,13 +32,15 @@ const ANSWER = [
   pattern(`requested (${N}) output tokens`),
 ];
 
-/** @param groups what the row's own words say @param message of an overflow, whose numbers are read where the words say none */
+/**
+ * @param groups what the row's own words say
+ * @param message of an overflow, whose numbers are read where the words say none */
 export function numbersOf(
   groups: Readonly<Record<string, string | undefined>>,
   message: string,
   { promptTokens, contextTokens }: UpstreamError,
 ): Numbers {
-  const answer = numberOf(groups.answer) ?? first(ANSWER, message);
+  const answer = (numberOf(groups.answer) ?? first(ANSWER, message)) || undefined;
   const total = first([TOTAL], message);
   const beyond = numberOf(groups.beyond);
   const tokens =

@@ -7,6 +7,7 @@
  * by code, by status, or where the message begins with the provider's words.
  */
 import type { UpstreamError } from "../../../wire/neutral/contract.ts";
+import { unwrapped } from "../../../wire/neutral/upstream-errors/wrapped.ts";
 import { type Numbers, numbersOf } from "./numbers.ts";
 import type { Meaning, Refusal } from "./refusal.ts";
 import type { Row } from "./row.ts";
@@ -18,7 +19,6 @@ import { OPENAI_ROWS } from "./rows/openai.ts";
 import { ROUTER_ROWS } from "./rows/routers.ts";
 import { SERVED_ROWS } from "./rows/served.ts";
 import { STATUS_ROWS } from "./rows/statuses.ts";
-import { unwrapped } from "./wrapped.ts";
 
 /** The status of what came within a stream, or with status 200: any row may be meant. */
 export const REPORTED = 0;
@@ -49,21 +49,27 @@ export const OF_REQUEST: ReadonlySet<Meaning> = new Set([
 /** Where a sentence begins, or the message of an error within the message. */
 const SENTENCE = "(?:^|[.:;>\\n)\\]}-] ?|(?:message|detail|msg|error)\\\\?[\"']: ?\\\\?[\"'])";
 
+/** OpenAI's words come behind those of servers that quote some of them, and before hosts whose words are a part of them. */
 const ROWS: readonly Row[] = [
-  ...OPENAI_ROWS,
   ...ANTHROPIC_ROWS,
   ...GOOGLE_ROWS,
   ...BEDROCK_ROWS,
   ...SERVED_ROWS,
   ...ROUTER_ROWS,
+  ...OPENAI_ROWS,
   ...HOST_ROWS,
 ];
 
-/** All rows, in the order in which they are tried. */
-export const TABLE: readonly Row[] = [
-  ...ORDER.flatMap((meaning) => ROWS.filter((row) => row.meaning === meaning)),
-  ...STATUS_ROWS,
-];
+const rowsOf = (meaning: Meaning): readonly Row[] => {
+  const rows = ROWS.filter((row) => row.meaning === meaning);
+  return [
+    ...rows.filter(({ codes }) => codes !== undefined),
+    ...rows.filter(({ codes }) => codes === undefined),
+  ];
+};
+
+/** All rows, in the order in which they are tried: a code goes before words. */
+export const TABLE: readonly Row[] = [...ORDER.flatMap(rowsOf), ...STATUS_ROWS];
 
 interface Matcher {
   readonly row: Row;
@@ -103,9 +109,9 @@ export function refusalOf(status: number, upstream: UpstreamError): Refusal | un
 }
 
 function refusal({ id, meaning, codes }: Row, numbers: Numbers): Refusal {
-  if (meaning === "output_limit") return { row: id, meaning, ...numbers };
-  if (meaning !== "context_overflow") return { row: id, meaning };
   const { tokens, maximum, answer } = numbers;
+  if (meaning === "output_limit") return { row: id, meaning, maximum, answer };
+  if (meaning !== "context_overflow") return { row: id, meaning };
   // An answer that would fill the context by itself: a shorter prompt would not help. A provider's code goes before its numbers.
   if (codes === undefined && answer !== undefined && maximum !== undefined && answer >= maximum) {
     return { row: id, meaning: "output_limit", maximum: Math.max(maximum - (tokens ?? 0), 1), answer };

@@ -1,7 +1,7 @@
 /**
  * The body of an error answer, as a value: JSON, also cut off or within an event, and what an answer that is no JSON says.
  */
-import { objectAtStart } from "../../json/cut-object.ts";
+import { jsonAtStart } from "./json-start.ts";
 
 /** Characters of a page's title. */
 const TITLE_LIMIT = 200;
@@ -24,17 +24,8 @@ function valueOfText(text: string): unknown {
   if (begin === "<") return markupValue(text);
   const event = /^(?:event:[^\n]{0,100}\n)?data:/.exec(text);
   if (event !== null) return jsonAtStart(text.slice(event[0].length).trimStart());
-  if (begin === "{" || begin === "[") return jsonAtStart(text.replace(/^\[\s*/, ""));
+  if (begin === "{" || begin === "[") return jsonAtStart(text);
   return isText(text) ? text : undefined;
-}
-
-/** The object at a text's start, also where the text was cut: within a string, what is there of it. */
-function jsonAtStart(text: string): unknown {
-  try {
-    return JSON.parse(objectAtStart(`${text}"`) ?? "");
-  } catch {
-    return undefined;
-  }
 }
 
 /** AWS's XML has a code and a message. A page is not ours to show; its title is the reason that a proxy gives. */

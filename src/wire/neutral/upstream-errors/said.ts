@@ -4,6 +4,8 @@
  * type or reason is the caller's own.
  */
 import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
+import { jsonAtStart } from "./json-start.ts";
+import { unwrapped, withoutSetUp } from "./wrapped.ts";
 
 /** Characters of a message. */
 export const MESSAGE_LIMIT = 2000;
@@ -49,6 +51,7 @@ const REASONS = [
   "description",
   "reason",
   "title",
+  "details",
 ];
 /** Members that name the kind of failure. */
 const TYPES = ["type", "status", "error_type", "__type"];
@@ -59,7 +62,8 @@ const PLACES = ["loc", "field", "path", "param", "property", "instancePath"];
 const text = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 
-const word = (value: unknown): string => text(value).slice(0, WORD_LIMIT);
+/** LiteLLM writes Python's None as a text (anthropics/claude-code#11302). */
+const word = (value: unknown): string => (value === "None" ? "" : text(value).slice(0, WORD_LIMIT));
 
 const count = (value: unknown): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
@@ -72,18 +76,23 @@ export function saidBy(value: unknown, depth = 0): Said {
   return isObject(value) ? saidByObject(value, depth) : NOTHING;
 }
 
-/** A text, or the JSON that it is: proxies encode the body of the server behind them as a string. */
+/** A text, or the JSON that it is: proxies encode the body of the server behind them as a string, and may put words around it. */
 function saidInText(value: string, depth: number): Said {
   const trimmed = value.trim();
-  if (depth < MAX_DEPTH && /^[{["]/.test(trimmed)) {
-    try {
-      const inner = saidBy(JSON.parse(trimmed), depth + 1);
-      if (inner.message !== "") return inner;
-    } catch {
-      // Text that only begins like JSON.
-    }
-  }
-  return { ...NOTHING, message: withoutTrace(trimmed).slice(0, MESSAGE_LIMIT) };
+  const inner = depth < MAX_DEPTH ? jsonAtStart(unwrapped(trimmed)) : undefined;
+  const said = inner === undefined ? NOTHING : saidBy(inner, depth + 1);
+  if (said.message !== "") return said;
+  const message = pythonMessage(unwrapped(trimmed)) ?? withoutSetUp(withoutTrace(trimmed));
+  return { ...NOTHING, message: message.slice(0, MESSAGE_LIMIT) };
+}
+
+/** An error as Python writes a dictionary, `{'error': {'message': "…", …`, with nothing before its message that could be a caller's. */
+const PYTHON_MESSAGE =
+  /^\{(?:'error': ?\{)?(?:'\w{1,30}': ?(?:'[\w .-]{0,60}'|\d{1,9}|None|\{), ?){0,4}'message': ?(?:'((?:[^'\\]|\\.){1,4000})|"((?:[^"\\]|\\.){1,4000}))/s;
+
+function pythonMessage(value: string): string | undefined {
+  const [, single, double] = PYTHON_MESSAGE.exec(value.slice(0, 5000)) ?? [];
+  return (single ?? double)?.replaceAll(/\\(['"])/g, "$1");
 }
 
 const PYTHON_TRACE = "Traceback (most recent call last)";

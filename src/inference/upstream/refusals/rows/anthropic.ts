@@ -7,7 +7,7 @@ export const ANTHROPIC_ROWS: readonly Row[] = [
   {
     id: "anthropic.prompt_too_long",
     meaning: "context_overflow",
-    source: "anthropics/claude-code#2980",
+    source: "boldsoftware/exe.dev#62",
     words: `prompt is too long(?:: ${tokens} tokens > ${maximum} maximum)?`,
   },
   {
@@ -19,7 +19,7 @@ export const ANTHROPIC_ROWS: readonly Row[] = [
   {
     id: "anthropic.max_tokens",
     meaning: "output_limit",
-    source: "RooCodeInc/Roo-Code#1217",
+    source: "anthropics/claude-code#24451",
     words: `max_tokens: ${answer} > ${maximum}, which is the maximum allowed number of output tokens`,
   },
   {
@@ -32,14 +32,14 @@ export const ANTHROPIC_ROWS: readonly Row[] = [
   {
     id: "anthropic.long_context",
     meaning: "tier",
-    source: "anthropics/claude-code#8756",
+    source: "anthropics/claude-code#53607",
     statuses: [400, 403, 429],
     words: "(?:extra usage is required for long context|the long context beta is not yet available)",
   },
   {
     id: "anthropic.content_policy",
     meaning: "content_policy",
-    source: "anthropics/claude-code#5374",
+    source: "anthropics/claude-code#58367",
     words: "output blocked by content filtering policy",
   },
   {
@@ -47,15 +47,15 @@ export const ANTHROPIC_ROWS: readonly Row[] = [
     meaning: "unknown_model",
     source: ERRORS_PAGE,
     statuses: [404],
+    codes: ["not_found_error"],
     words: "model: ",
   },
   {
     id: "anthropic.unsupported",
     meaning: "unsupported_parameter",
-    source: "BerriAI/litellm#19023",
+    source: "anthropics/claude-code#14135",
     statuses: [400],
-    words:
-      "(?:[\\w.\\[\\]-]{1,100}: extra inputs are not permitted|`[\\w.]{1,60}` is deprecated for this model)",
+    words: "[\\w.\\[\\]-]{1,100}: extra inputs are not permitted",
   },
   {
     id: "anthropic.credential",

@@ -12,15 +12,10 @@ export const BEDROCK_ROWS: readonly Row[] = [
     words: "input is too long for requested model",
   },
   {
-    id: "bedrock.input_tokens",
-    meaning: "context_overflow",
-    source: "aws-samples/bedrock-chat#603",
-    words: "(?:input tokens exceeded: )?number of input tokens exceeds maximum length",
-  },
-  {
     id: "bedrock.too_many_input_tokens",
     meaning: "context_overflow",
-    source: "langchain-ai/langchain#12804",
+    source:
+      "https://github.com/pkdone/paul-genai-test-tools-ts/blob/main/src/llm/providers/bedrock/bedrock-error-patterns.ts",
     words: `(?:\\d{3} bad request: )?too many input tokens\\. max input tokens: ${maximum}, request input token count: ${tokens}`,
   },
   {
@@ -33,8 +28,8 @@ export const BEDROCK_ROWS: readonly Row[] = [
   {
     id: "bedrock.max_tokens",
     meaning: "output_limit",
-    source: "cline/cline#4174",
-    words: `the maximum tokens you requested exceeds the model limit of ${maximum}`,
+    source: "vercel/ai#2772",
+    words: `the maximum tokens you requested exceeds? the model limit of ${maximum}`,
   },
   {
     id: "bedrock.unknown_model",

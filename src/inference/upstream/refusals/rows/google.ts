@@ -7,19 +7,19 @@ export const GOOGLE_ROWS: readonly Row[] = [
   {
     id: "gemini.input_tokens",
     meaning: "context_overflow",
-    source: "google-gemini/gemini-cli#1443",
+    source: "google-gemini/gemini-cli#12214",
     words: `the input token count (?:\\(${tokens}\\) )?exceeds the maximum number of tokens allowed(?: \\(?${maximum}\\)?)?`,
   },
   {
     id: "vertex.input_tokens",
     meaning: "context_overflow",
-    source: "NousResearch/hermes-agent#57275",
+    source: "NousResearch/hermes-agent#99701",
     words: `(?:unable to submit request because )?the input token count is ${tokens} but (?:the )?model (?:only )?supports up to ${maximum}`,
   },
   {
     id: "vertex.max_output",
     meaning: "output_limit",
-    source: "langchain-ai/langchain-google#349",
+    source: "BerriAI/litellm#10548",
     words: `(?:unable to submit request because )?it has a maxoutputtokens value of ${answer} but the supported range is from ${N} \\(inclusive\\) to (?<beyond>${N}) \\(exclusive\\)`,
   },
   {

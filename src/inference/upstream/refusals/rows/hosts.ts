@@ -1,11 +1,11 @@
 /** Refusals of providers that host models of their own or of others. */
-import { maximum, N, type Row, tokens } from "../row.ts";
+import { answer, maximum, N, type Row, tokens } from "../row.ts";
 
 export const HOST_ROWS: readonly Row[] = [
   {
     id: "mistral.prompt_tokens",
     meaning: "context_overflow",
-    source: "https://docs.mistral.ai/api/",
+    source: "https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts",
     words: `prompt contains ${tokens} tokens(?: and ${N} draft tokens)?,? too large for model with ${maximum} maximum context length`,
   },
   {
@@ -31,8 +31,8 @@ export const HOST_ROWS: readonly Row[] = [
   {
     id: "groq.max_tokens",
     meaning: "output_limit",
-    source: "https://console.groq.com/docs/errors",
-    words: `\`?(?:max_tokens|max_completion_tokens)\`? must be less than or equal to \`?${maximum}`,
+    source: "anomalyco/opencode#1000",
+    words: `\`?(?:max_tokens|max_completion_tokens)\`?(?: for \`[^\`]{1,100}\`)? must be less than or equal to \`?${maximum}`,
   },
   {
     id: "xai.prompt_length",
@@ -43,16 +43,16 @@ export const HOST_ROWS: readonly Row[] = [
   {
     id: "xai.unknown_model",
     meaning: "unknown_model",
-    source: "https://docs.x.ai/docs/key-information/debugging",
+    source: "ChatGPTNextWeb/NextChat#6397",
     statuses: [400, 403, 404],
     words: "the model \\S{1,100} does not exist or your team",
   },
   {
     id: "xai.credits",
     meaning: "quota",
-    source: "https://docs.x.ai/docs/key-information/debugging",
+    source: "continuedev/continue#12670",
     words:
-      "your (?:newly created )?team \\S{1,64} (?:has either used all available credits|doesn't have any credits)",
+      "your (?:team \\S{1,64} has either used all available credits|newly created team doesn't have any credits)",
   },
   {
     id: "xai.credential",
@@ -65,13 +65,13 @@ export const HOST_ROWS: readonly Row[] = [
   {
     id: "xai.content_policy",
     meaning: "content_policy",
-    source: "https://docs.x.ai/docs/key-information/debugging",
+    source: "UKGovernmentBEIS/inspect_ai#2267",
     words: "content violates usage guidelines",
   },
   {
     id: "deepseek.max_tokens",
     meaning: "output_limit",
-    source: "https://api-docs.deepseek.com/quick_start/error_codes",
+    source: "deepseek-ai/DeepSeek-V3#69",
     words: `(?:invalid max_tokens value, )?the valid range of max_tokens is \\[${N}, ?${maximum}\\]`,
   },
   {
@@ -90,15 +90,15 @@ export const HOST_ROWS: readonly Row[] = [
   {
     id: "deepseek.funds",
     meaning: "quota",
-    source: "https://api-docs.deepseek.com/quick_start/error_codes",
-    statuses: [402],
+    source: "Aider-AI/aider#4851",
+    statuses: [400, 402],
     words: "insufficient balance",
   },
   {
     id: "cohere.max_tokens",
     meaning: "output_limit",
     source: "https://docs.cohere.com/reference/errors",
-    words: `too many tokens: max tokens must be less than or equal to ${maximum}, the maximum output length for this model`,
+    words: `too many tokens: max tokens must be less than or equal to ${maximum}, the maximum output (?:length )?for this model - received ${answer}`,
   },
   {
     id: "cohere.prompt_tokens",
@@ -121,45 +121,52 @@ export const HOST_ROWS: readonly Row[] = [
     words: "(?:invalid api token|no api key supplied)",
   },
   {
-    id: "fireworks.prompt_length",
+    id: "siliconflow.prompt_tokens",
     meaning: "context_overflow",
-    source: "https://docs.fireworks.ai/guides/inference-error-codes",
-    words: `the prompt is too long: ${tokens}, model maximum context length: ${maximum}`,
+    source: "leookun/cursor-byok#129",
+    words: `number of input tokens \\(${tokens}\\) has exceeded max_prompt_tokens \\(${maximum}\\)`,
   },
   {
     id: "moonshot.token_limit",
     meaning: "context_overflow",
-    source: "https://platform.moonshot.ai/docs/api/chat",
+    source: "MoonshotAI/kimi-cli#2011",
     words: `(?:invalid request: )?your request exceeded model token limit: ${maximum}(?: \\(requested: ${tokens}\\))?`,
+  },
+  {
+    id: "moonshot.unknown_model",
+    meaning: "unknown_model",
+    source: "langgenius/dify#39778",
+    statuses: [403, 404],
+    words: "not found the model ",
   },
   {
     id: "minimax.context_window",
     meaning: "context_overflow",
-    source: "https://platform.minimax.io/docs/api-reference/errorcode",
+    source: "MiniMax-AI/MiniMax-M2#119",
     words: "(?:invalid params, )?context window exceeds limit",
   },
   {
     id: "zhipu.prompt_length",
     meaning: "context_overflow",
-    source: "https://docs.bigmodel.cn/cn/faq/api-code",
+    source: "zeroclaw-labs/zeroclaw#4124",
     words: "prompt exceeds max length",
   },
   {
     id: "dashscope.input_length",
     meaning: "context_overflow",
-    source: "https://help.aliyun.com/zh/model-studio/error-code",
+    source: "QwenLM/qwen-code#98",
     words: `(?:<\\d{1,3}> )?(?:internalerror\\.algo\\.invalidparameter: )?range of input length should be \\[${N}, ?${maximum}\\]`,
   },
   {
     id: "dashscope.max_tokens",
     meaning: "output_limit",
-    source: "https://help.aliyun.com/zh/model-studio/error-code",
+    source: "anomalyco/opencode#40770",
     words: `(?:<\\d{1,3}> )?(?:internalerror\\.algo\\.invalidparameter: )?range of max_tokens should be \\[${N}, ?${maximum}\\]`,
   },
   {
     id: "voyage.batch_tokens",
     meaning: "context_overflow",
-    source: "https://docs.voyageai.com/docs/error-codes",
+    source: "sigoden/aichat#825",
     words: `the max allowed tokens per submitted batch is ${maximum}\\. your batch has ${tokens} tokens`,
   },
 ];

@@ -21,24 +21,24 @@ export const OPENAI_ROWS: readonly Row[] = [
     id: "openai.maximum_context",
     meaning: "context_overflow",
     source: "ChatGPTNextWeb/NextChat#625",
-    words: "this model['’]s maximum context length is",
+    words: "this model['’]s maximum context length (?:is|has been exceeded)",
   },
   {
     id: "openai.context_window",
     meaning: "context_overflow",
-    source: "earendil-works/pi:packages/ai/src/utils/overflow.ts",
+    source: "https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts",
     words: "(?:your )?input exceeds the context window",
   },
   {
     id: "openai.input_limit",
     meaning: "context_overflow",
-    source: "openai/codex#4106",
+    source: "cline/cline#5474",
     words: `input tokens exceed the configured limit of ${maximum} tokens(?:\\. your messages resulted in ${tokens} tokens)?`,
   },
   {
     id: "openai.string_length",
     meaning: "context_overflow",
-    source: "openai/codex#3997",
+    source: "https://platform.openai.com/docs/guides/error-codes",
     // A text of the conversation with a million characters and more; names, ids and the like have smaller bounds.
     words:
       "invalid '(?:messages|input|instructions)\\b[^']{0,100}': string too long\\. expected a string with maximum length \\d{6,9}",
@@ -46,8 +46,15 @@ export const OPENAI_ROWS: readonly Row[] = [
   {
     id: "openai.embedding_length",
     meaning: "context_overflow",
-    source: "langchain-ai/langchain#36039",
+    source: "HKUDS/DeepTutor#521",
     words: `invalid 'input(?:\\[\\d{1,6}\\])?': maximum (?:input length|request size) is ${maximum} tokens`,
+  },
+  {
+    id: "openai.tokens_per_request",
+    meaning: "context_overflow",
+    source: "ridgesai/ridges-old#75",
+    codes: ["max_tokens_per_request"],
+    words: `requested ${tokens} tokens, max ${maximum} tokens per request`,
   },
   {
     id: "openai.unknown_model",
@@ -66,7 +73,7 @@ export const OPENAI_ROWS: readonly Row[] = [
     id: "openai.unsupported_words",
     meaning: "unsupported_parameter",
     source: "koosoli/ESPHomeDesigner#379",
-    words: "(?:unsupported parameter: '|unrecognized request argument supplied: |unknown parameter: ')",
+    words: "(?:unsupported parameter: |unrecognized request argument supplied: |unknown parameter: )",
   },
   {
     id: "openai.content_policy",
@@ -96,14 +103,14 @@ export const OPENAI_ROWS: readonly Row[] = [
   {
     id: "openai.tier",
     meaning: "tier",
-    source: "openai/openai-cookbook#1231",
+    source: "DrShushen/climb#13",
     statuses: [413, 429],
     words: "request too large for",
   },
   {
     id: "openai.tier_numbers",
     meaning: "tier",
-    source: "openai/openai-cookbook#1231",
+    source: "DrShushen/climb#13",
     statuses: [413, 429],
     when: isOverLimit,
   },
@@ -113,7 +120,7 @@ export const OPENAI_ROWS: readonly Row[] = [
     source: CODES_PAGE,
     statuses: [429, 503],
     words:
-      "(?:the (?:engine|server|model) is (?:currently )?overloaded|that model is currently overloaded|slow down)",
+      "(?:the (?:engine|server) is (?:currently )?overloaded|that model is currently overloaded|slow down)",
   },
   {
     id: "openai.rate_limit",

@@ -19,7 +19,7 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "copilot.unknown_model",
     meaning: "unknown_model",
-    source: "ericc-ch/copilot-api#65",
+    source: "microsoft/vscode-copilot-release#10115",
     statuses: [400, 403, 404],
     words: "the requested model is not supported",
   },
@@ -50,14 +50,14 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "openrouter.no_support",
     meaning: "unsupported_parameter",
-    source: "https://openrouter.ai/docs/api-reference/errors",
+    source: "anomalyco/opencode#1675",
     statuses: [404],
     words: "no endpoints found that (?:support|can handle)",
   },
   {
     id: "openrouter.unknown_model",
     meaning: "unknown_model",
-    source: "https://openrouter.ai/docs/api-reference/errors",
+    source: "vyancharuk/nodejs-api-boilerplate#16",
     statuses: [400, 404],
     words:
       "(?:no endpoints found for |no allowed providers are available|\\S{1,100} is not a valid model id)",
@@ -72,9 +72,9 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "openrouter.credits",
     meaning: "quota",
-    source: OPENROUTER_PAGE,
+    source: "babikov/doka-site#7",
     statuses: [402],
-    words: "(?:insufficient credits|this request requires more credits)",
+    words: "(?:insufficient credits|this request requires more credits|prompt tokens limit exceeded)",
   },
   {
     id: "openrouter.overloaded",
@@ -91,7 +91,7 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "proxy.maximum_context",
     meaning: "context_overflow",
-    source: "earendil-works/pi:packages/ai/src/utils/overflow.ts",
+    source: "https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts",
     words: `(?:the |your )?(?:input|prompt|request)(?: length| tokens?)?(?: \\(?${tokens}\\)?)?(?: tokens)? (?:exceeds?|is longer than) (?:the )?(?:model's )?maximum context length(?: of ${maximum}| \\(${N}\\))?`,
   },
 ];

@@ -1,0 +1,191 @@
+/** The table of refusals: every row by answers as providers send them (`test/fixtures/refusals`), whole and within a stream. */
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { answerFailure, mayFallBack, reportedFailure } from "../../../../src/inference/upstream/failure.ts";
+import type { Meaning, Refusal } from "../../../../src/inference/upstream/refusals/refusal.ts";
+import { TABLE } from "../../../../src/inference/upstream/refusals/table.ts";
+import { readErrorValue } from "../../../../src/wire/neutral/upstream-error.ts";
+import { leastProcessorMs } from "../../../support/processor-time.fixtures.ts";
+
+/** An answer of a provider's, and the row that it is. */
+interface Fixture extends Refusal {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const FOLDER = new URL("../../../fixtures/refusals/", import.meta.url);
+const FIXTURES = readdirSync(FOLDER).flatMap((file): Fixture[] =>
+  JSON.parse(readFileSync(new URL(file, FOLDER), "utf8")),
+);
+
+const told = ({ row, meaning, tokens, maximum, answer }: Fixture): Refusal => ({
+  row,
+  meaning,
+  ...(tokens !== undefined && { tokens }),
+  ...(maximum !== undefined && { maximum }),
+  ...(answer !== undefined && { answer }),
+});
+const failureOf = ({ status, headers = {}, body }: Fixture) =>
+  answerFailure(status, headers, Buffer.from(body), 0);
+
+test("every row has an answer that it matches", () => {
+  const matched = new Set(FIXTURES.map(({ row }) => row));
+  expect(TABLE.map(({ id }) => id).filter((id) => !matched.has(id))).toEqual([]);
+});
+
+test("ids are one row's alone, and say whose it is", () => {
+  const ids = TABLE.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) expect(id).toMatch(/^[a-z\d]+\.[a-z_]+$/);
+});
+
+test.each(
+  FIXTURES.map(
+    (fixture) => [`${fixture.row} ${fixture.status}: ${fixture.body.slice(0, 90)}`, fixture] as const,
+  ),
+)("%s", (_, fixture) => {
+  expect(failureOf(fixture).refusal).toEqual(told(fixture));
+});
+
+const CLASSES: Readonly<Record<Meaning, string>> = {
+  context_overflow: "client",
+  output_limit: "client",
+  unknown_model: "client",
+  unsupported_parameter: "client",
+  content_policy: "client",
+  tier: "client",
+  quota: "auth",
+  credential: "auth",
+  overloaded: "capacity",
+  rate_limit: "capacity",
+};
+/** Another endpoint may take what this one refuses. */
+const ELSEWHERE = new Set<Meaning>([
+  "unknown_model",
+  "tier",
+  "quota",
+  "credential",
+  "overloaded",
+  "rate_limit",
+]);
+
+describe("class and fallback follow from the meaning, whatever the status", () => {
+  test.each(FIXTURES.map((fixture) => [`${fixture.row} ${fixture.status}`, fixture] as const))(
+    "%s",
+    (_, fixture) => {
+      const failed = failureOf(fixture);
+      expect(failed.errorClass).toBe(CLASSES[fixture.meaning]);
+      expect(mayFallBack(failed)).toBe(ELSEWHERE.has(fixture.meaning) || fixture.status === 404);
+    },
+  );
+
+  const reported = FIXTURES.filter(({ row, body }) => !row.startsWith("http.") && /^[[{]/.test(body));
+  test.each(reported.map((fixture) => [`${fixture.row} ${fixture.status}`, fixture] as const))(
+    "within a stream: %s",
+    (_, fixture) => {
+      const value: unknown = JSON.parse(fixture.body);
+      const error = readErrorValue(Array.isArray(value) ? value[0] : value);
+      const kind = fixture.headers?.["x-amzn-errortype"]?.split(":", 1)[0];
+      // In an event stream the exception's name is a header of the event.
+      const failed = reportedFailure(kind === undefined ? error : { ...error, type: kind }, 200);
+      expect(failed.refusal).toEqual(told(fixture));
+      expect(failed.errorClass).toBe(CLASSES[fixture.meaning]);
+    },
+  );
+});
+
+describe("the caller's own text, which messages quote", () => {
+  const failureWith = (status: number, message: string, more: object = {}) =>
+    answerFailure(
+      status,
+      {},
+      Buffer.from(JSON.stringify({ error: { message, type: "invalid_request_error", ...more } })),
+      0,
+    );
+
+  test.each([
+    "Invalid value: 'Your credit balance is too low'",
+    "Invalid value: Your credit balance is too low",
+    'Invalid \'messages[0].content\': {"error":{"message":"Your credit balance is too low"}}',
+    "the tool 'Loading model' is unknown",
+    "Unexpected text. The engine is currently overloaded, please try again later",
+    "Incorrect API key provided: sk-abc",
+    "litellm says: The engine is currently overloaded",
+    "Error code: 400 - {'error': {'input': \"'message': 'Your credit balance is too low'\"}}",
+  ])("holds nothing against a key or an endpoint: %s", (message) => {
+    const failed = failureWith(400, message);
+    expect(failed.errorClass).toBe("client");
+    expect(mayFallBack(failed)).toBe(false);
+  });
+
+  test("what a server repeats of the request is not read", () => {
+    const body = {
+      detail: [
+        {
+          type: "string_type",
+          loc: ["body", "messages", 0],
+          msg: "Input should be a valid string",
+          input: { code: "insufficient_quota", message: "x" },
+          ctx: { error: { code: "invalid_api_key" } },
+        },
+      ],
+    };
+    const failed = answerFailure(422, {}, Buffer.from(JSON.stringify(body)), 0);
+    expect(failed).toMatchObject({
+      errorClass: "client",
+      upstream: { message: "body.messages.0: Input should be a valid string" },
+    });
+    expect(failed.refusal).toBeUndefined();
+  });
+
+  test.each([
+    "Invalid value: 'prompt is too long: 5 tokens > 3 maximum'",
+    'the tool "input is too long for requested model" is unknown',
+  ])("in quotes is no refusal of the request: %s", (message) => {
+    expect(failureWith(400, message).refusal).toBeUndefined();
+  });
+
+  test("any text is matched quickly", () => {
+    const seeds = [
+      "this model's maximum context length is ",
+      "prompt is too long: 1",
+      "requested 1 tokens ",
+      "litellm.A: ",
+      "{'error': {'message': '",
+      ". ",
+      "a".repeat(40),
+      "1,1_1",
+      "Invalid 'messages",
+      "AError: ",
+      '{"error":',
+    ];
+    const texts = seeds.map((seed) => seed.repeat(2000).slice(0, 2000));
+    const cpuMs = leastProcessorMs(() => {
+      for (const text of texts) failureWith(400, text);
+    });
+    expect(cpuMs).toBeLessThan(200);
+  });
+});
+
+test("a body too large in bytes is no overflow of the context", () => {
+  const body = JSON.stringify({
+    type: "error",
+    error: { type: "request_too_large", message: "Request exceeds the maximum size" },
+  });
+  const failed = answerFailure(413, {}, Buffer.from(body), 0);
+  expect(failed).toMatchObject({ errorClass: "client", httpStatus: 413 });
+  expect(failed.refusal).toBeUndefined();
+});
+
+test("what no row matches is left open, for the operator's count", () => {
+  for (const [status, body] of [
+    [400, '{"error":{"message":"odd"}}'],
+    [422, "odd"],
+    [404, ""],
+    [500, "{}"],
+  ] as const) {
+    expect(answerFailure(status, {}, Buffer.from(body), 0).refusal).toBeUndefined();
+  }
+  expect(reportedFailure(readErrorValue({ message: "odd" }), 200).refusal).toBeUndefined();
+});
