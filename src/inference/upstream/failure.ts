@@ -6,11 +6,11 @@ import type { Credential } from "../../base/endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../../record/record.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
-import { withoutAccount } from "./account-refusals.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
 import type { Meaning, Refusal } from "./refusals/refusal.ts";
 import { OF_REQUEST, REPORTED, refusalOf } from "./refusals/table.ts";
+import { struckOut } from "./struck-out.ts";
 
 export interface UpstreamFailure {
   readonly outcome: AttemptOutcome;
@@ -46,8 +46,8 @@ function secretsOf(credential: Credential | undefined): readonly string[] {
 const MIN_CREDENTIAL = 8;
 
 /**
- * Removes the credential, and the ids of its account, from messages of providers, which quote both: neither may reach a
- * client, record or log (T61).
+ * Removes the credential from messages of providers, and what else `struck-out.ts` names: none of it may reach a client, record
+ * or log (T61).
  */
 export function withoutCredential(
   failed: UpstreamFailure,
@@ -66,7 +66,8 @@ export function withoutCredential(
       code: clean(upstream.code),
       type: clean(upstream.type),
       // A message about a refused credential may also contain masked forms of it.
-      message: isRefused ? "" : withoutAccount(clean(upstream.message)),
+      message: isRefused ? "" : struckOut(clean(upstream.message)),
+      ...(upstream.param !== undefined && { param: struckOut(clean(upstream.param)) }),
     },
   };
 }
