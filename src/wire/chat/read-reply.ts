@@ -7,6 +7,7 @@ import type { NeutralChoice, NeutralReply, ReplyPart, TextPart, ToolCallPart } f
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { repliedArguments } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import { readCitations } from "./citations.ts";
 import { hasSound, readImages } from "./media.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
@@ -19,7 +20,7 @@ export function readChatReply(body: unknown): NeutralReply {
   // Gemini's compatible endpoint wraps an error in a list.
   const reply = objectOf(Array.isArray(body) ? body[0] : body);
   if (isErrorBody(reply)) {
-    return { choices: [], usage: undefined, error: readErrorValue(reply.error || reply) };
+    return { choices: [], usage: undefined, error: readErrorValue(reply) };
   }
   if (!Array.isArray(reply.choices)) throw noCompletion();
   return {
@@ -37,7 +38,8 @@ export function chatReport(reply: JsonObject): Report | undefined {
 }
 
 /** An error that came with status 200, or as an event of a stream. */
-export const isErrorBody = (body: JsonObject): boolean => Boolean(body.error) || body.object === "error";
+export const isErrorBody = (body: JsonObject): boolean =>
+  Boolean(body.error) || body.object === "error" || (!body.choices && isBareError(body));
 
 export const noCompletion = () =>
   fail("upstream_invalid_response", "The provider's answer is not a chat completion.");

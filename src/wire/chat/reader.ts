@@ -93,7 +93,7 @@ export class ChatStreamReader extends SseStreamReader {
 
   protected take(event: JsonObject): void {
     if (isErrorBody(event)) {
-      this.error = readErrorValue(event.error || event);
+      this.error = readErrorValue(event);
       return;
     }
     if (event.service_tier !== undefined) this.#tiers = laterOpenAiTiers(this.#tiers, event);

@@ -10,8 +10,7 @@ import { readErrorValue } from "../neutral/upstream-error.ts";
 /** @throws WeirError `upstream_invalid_response` where the body is no completion. */
 export function readCompletionsReply(body: unknown): NeutralReply {
   const reply = objectOf(body);
-  if (isErrorBody(reply))
-    return { choices: [], usage: undefined, error: readErrorValue(reply.error || reply) };
+  if (isErrorBody(reply)) return { choices: [], usage: undefined, error: readErrorValue(reply) };
   if (!Array.isArray(reply.choices)) throw noTextCompletion();
   return {
     choices: reply.choices.map(objectOf).map(({ text, finish_reason: reason }) => ({

@@ -68,7 +68,7 @@ export class CompletionsStreamReader extends SseStreamReader {
 
   protected take(event: JsonObject): void {
     if (isErrorBody(event)) {
-      this.error = readErrorValue(event.error || event);
+      this.error = readErrorValue(event);
       return;
     }
     if (event.service_tier !== undefined) this.#tiers = laterOpenAiTiers(this.#tiers, event);

@@ -5,6 +5,7 @@ import type { NeutralReply, ReplyPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import { readCitation } from "./citations.ts";
 import { readMedia } from "./images.ts";
 import { readStop } from "./stop.ts";
@@ -16,9 +17,9 @@ export function readConverseReply(body: unknown): NeutralReply {
   const usage = readConverseUsage(answer.usage);
   const { message } = objectOf(answer.output);
   if (!isObject(message)) {
-    if (isObject(answer.error)) return { choices: [], usage, error: readErrorValue(answer.error) };
     // The service's own form of an error: its message, at the top.
-    if (typeof answer.message === "string") return { choices: [], usage, error: readErrorValue(answer) };
+    const isError = answer.error || typeof answer.message === "string" || isBareError(answer);
+    if (isError) return { choices: [], usage, error: readErrorValue(answer) };
     throw fail("upstream_invalid_response", "The provider's answer has no message.");
   }
   const parts: ReplyPart[] = [];

@@ -2,6 +2,7 @@
 import type { UpstreamError } from "../neutral/contract.ts";
 import { type JsonObject, objectOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import type { NeutralEmbedReply } from "./neutral.ts";
 import { readPromptUsage } from "./usage.ts";
 import { readIndexed } from "./vectors.ts";
@@ -15,8 +16,8 @@ export function readOpenAiReply(body: JsonObject): NeutralEmbedReply {
   };
 }
 
-/** An error that came with status 200, in the shapes in which OpenAI and vLLM have them. */
+/** An error that came with status 200. */
 export function errorIn(body: JsonObject): UpstreamError | undefined {
-  if (body.error) return readErrorValue(body.error);
-  return body.object === "error" ? readErrorValue(body) : undefined;
+  const isAnswer = body.data ?? body.embeddings ?? body.embedding ?? body.results ?? body.predictions;
+  return body.error || (isAnswer === undefined && isBareError(body)) ? readErrorValue(body) : undefined;
 }

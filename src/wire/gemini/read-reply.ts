@@ -11,6 +11,7 @@ import type {
 } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import { isBlocked, readCall, readLogprobs, readMedia } from "./candidate.ts";
 import { readCitations } from "./citations.ts";
 import { readStop } from "./stop.ts";
@@ -18,10 +19,11 @@ import { readGeminiUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no answer. */
 export function readGeminiReply(body: unknown): NeutralReply {
-  const answer = objectOf(body);
+  // An error may be wrapped in a list, as the answers are of a stream that is none of events.
+  const answer = objectOf(Array.isArray(body) && body.length === 1 ? body[0] : body);
   const usage = readGeminiUsage(answer.usageMetadata);
   const report = geminiReport(answer);
-  if (isObject(answer.error)) return { choices: [], usage, error: readErrorValue(answer.error) };
+  if (isErrorBody(answer)) return { choices: [], usage, error: readErrorValue(answer) };
   const candidates = listOf(answer.candidates).filter(isObject);
   if (candidates.length > 0) {
     const choices = candidates.map(readCandidate);
@@ -78,3 +80,7 @@ function addCitations(parts: ReplyPart[], candidate: JsonObject): void {
   const part = parts[at];
   if (citations.length > 0 && part?.type === "text") parts[at] = { ...part, citations };
 }
+
+/** An error that came with status 200, or as an event of a stream. */
+export const isErrorBody = (body: JsonObject): boolean =>
+  Boolean(body.error) || (!body.candidates && !body.usageMetadata && isBareError(body));

@@ -22,6 +22,7 @@ import {
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBlocked, readCall, readLogprobs, readMedia } from "./candidate.ts";
 import { readCitations } from "./citations.ts";
+import { isErrorBody } from "./read-reply.ts";
 import { readStop } from "./stop.ts";
 import { readGeminiUsage } from "./usage.ts";
 
@@ -81,8 +82,8 @@ export class GeminiStreamReader extends SseStreamReader {
   }
 
   protected take(event: JsonObject): void {
-    if (event.error !== undefined && event.error !== null) {
-      this.error = readErrorValue(event.error);
+    if (isErrorBody(event)) {
+      this.error = readErrorValue(event);
       return;
     }
     this.report = joinedReport(this.report, geminiReport(event));

@@ -7,6 +7,7 @@ import type { Citation, NeutralReply, ReplyPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
 import { readStop } from "./stop.ts";
@@ -18,7 +19,7 @@ import { readMessagesUsage } from "./usage.ts";
  */
 export function readMessagesReply(value: unknown): NeutralReply {
   const body = objectOf(value);
-  if (isErrorBody(body)) return { choices: [], usage: undefined, error: readErrorValue(body.error) };
+  if (isErrorBody(body)) return { choices: [], usage: undefined, error: readErrorValue(body) };
   if (!Array.isArray(body.content)) throw noMessage();
   const parts: ReplyPart[] = [];
   for (const block of body.content) {
@@ -40,7 +41,8 @@ export function messagesReport({ usage, content }: JsonObject): Report | undefin
 }
 
 /** An error that came with status 200. */
-export const isErrorBody = (body: JsonObject): boolean => body.type === "error" || Boolean(body.error);
+export const isErrorBody = (body: JsonObject): boolean =>
+  body.type === "error" || Boolean(body.error) || (!body.content && isBareError(body));
 
 export const noMessage = () => fail("upstream_invalid_response", "The provider's answer is not a message.");
 

@@ -27,6 +27,7 @@ import {
 import { argumentsText } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
+import { isErrorBody } from "./read-reply.ts";
 import { sealOf, UNSIGNED } from "./seals.ts";
 import { readStop } from "./stop.ts";
 import { MessagesUsage } from "./usage.ts";
@@ -97,8 +98,11 @@ export class MessagesStreamReader extends SseStreamReader {
         this.#ended = this.done = true;
         break;
       case "error":
-        this.error = readErrorValue(event.error);
+        this.error = readErrorValue(event);
         break;
+      default:
+        // Servers that put no type on what is no message.
+        if (event.type === undefined && isErrorBody(event)) this.error = readErrorValue(event);
     }
   }
 

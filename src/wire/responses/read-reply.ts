@@ -8,6 +8,7 @@ import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { repliedArguments } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import { readCitation } from "./citations.ts";
 import { readImage } from "./image-item.ts";
 import { isCall, isCustomCall } from "./kinds.ts";
@@ -95,6 +96,8 @@ function reasoningParts(item: JsonObject): ReasoningPart[] {
 /** The error of a response that failed; undefined if it did not fail. */
 export function readResponseError(response: JsonObject): UpstreamError | undefined {
   if (isObject(response.error) || typeof response.error === "string") return readErrorValue(response.error);
+  if (!response.output && (response.type === "error" || isBareError(response)))
+    return readErrorValue(response);
   if (response.status !== "failed" && response.status !== "cancelled") return undefined;
   return { code: "", type: "", message: `The response ended as ${response.status}.` };
 }

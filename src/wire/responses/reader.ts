@@ -9,6 +9,7 @@ import { readLogprobs } from "../neutral/logprobs.ts";
 import type { Citation, Fragment } from "../neutral/neutral.ts";
 import { type EventTap, isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import { readCitation } from "./citations.ts";
 import {
   ARGUMENT_DELTAS,
@@ -106,11 +107,11 @@ export class ResponsesStreamReader extends ImagedStream {
         else this.malformed++;
         break;
       case "response.failed":
-        this.error = readResponseError(objectOf(event.response)) ?? readErrorValue(undefined);
+        this.error = readResponseError(objectOf(event.response)) ?? readErrorValue(event);
         break;
       case "error":
         // OpenAI's event has code and message beside the type; others nest them.
-        this.error = readErrorValue(event.error ?? event);
+        this.error = readErrorValue(event);
         break;
       default:
         this.#takeWhole(type, event);
@@ -124,7 +125,7 @@ export class ResponsesStreamReader extends ImagedStream {
     else if (type === "response.function_call_arguments.done") this.#argumentsDone(event, event.arguments);
     else if (type === "response.custom_tool_call_input.done") this.#argumentsDone(event, event.input);
     // An error event of a server that sends no event types.
-    else if (type === "" && event.error != null) this.error = readErrorValue(event.error);
+    else if (type === "" && (event.error != null || isBareError(event))) this.error = readErrorValue(event);
   }
 
   #added(event: JsonObject): void {

@@ -45,6 +45,8 @@ const REASONS = [
   "error_msg",
   "errorMessage",
   "Message",
+  "status_msg",
+  "base_resp",
   "error_description",
   "faultstring",
   "fault",
@@ -55,7 +57,7 @@ const REASONS = [
 ];
 /** Members that name the kind of failure. */
 const TYPES = ["type", "status", "error_type", "__type"];
-const CODES = ["code", "error_code", "errorCode", "Code"];
+const CODES = ["code", "error_code", "errorCode", "Code", "status_code"];
 /** Members by which a fault of a list names its place in the request. */
 const PLACES = ["loc", "field", "path", "param", "property", "instancePath"];
 
