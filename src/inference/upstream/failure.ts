@@ -147,6 +147,8 @@ function unknownReport(upstream: UpstreamError, httpStatus: number): UpstreamFai
   ) {
     return failure("rate_limited", "capacity", httpStatus, upstream, upstream.retryAfterMs);
   }
+  // A member of the request that is named is at fault, whatever the kind is called.
+  if (upstream.param !== undefined) return failure("http_error", "client", httpStatus, upstream);
   if (/invalid_request|invalid_argument|context_length|bad_request|validation|\b400\b|\b422\b/.test(words)) {
     return failure("http_error", "client", httpStatus, upstream);
   }

@@ -101,8 +101,8 @@ export class MessagesStreamReader extends SseStreamReader {
         this.error = readErrorValue(event);
         break;
       default:
-        // Servers that put no type on what is no message.
-        if (event.type === undefined && isErrorBody(event)) this.error = readErrorValue(event);
+        // Servers that name no event, or have types of their own.
+        if (isErrorBody(event)) this.error = readErrorValue(event);
     }
   }
 

@@ -124,8 +124,9 @@ export class ResponsesStreamReader extends ImagedStream {
     if (kind !== undefined) this.#textDone(event, kind, kind === "refusal" ? event.refusal : event.text);
     else if (type === "response.function_call_arguments.done") this.#argumentsDone(event, event.arguments);
     else if (type === "response.custom_tool_call_input.done") this.#argumentsDone(event, event.input);
-    // An error event of a server that sends no event types.
-    else if (type === "" && (event.error != null || isBareError(event))) this.error = readErrorValue(event);
+    // An error event of a server that sends no event types, or types of its own.
+    else if (!type.startsWith("response.") && (event.error != null || isBareError(event)))
+      this.error = readErrorValue(event);
   }
 
   #added(event: JsonObject): void {

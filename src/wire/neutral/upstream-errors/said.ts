@@ -118,8 +118,10 @@ function saidByAll(values: readonly unknown[], depth: number): Said {
   const messages = all.flatMap(({ place, said: { message } }) =>
     message === "" ? [] : [place === "" || message.includes(place) ? message : `${place}: ${message}`],
   );
-  const first = all[0]?.said ?? NOTHING;
-  return { ...first, message: messages.join("; ").slice(0, MESSAGE_LIMIT) };
+  const message = messages.join("; ").slice(0, MESSAGE_LIMIT);
+  const { place = "", said: first = NOTHING } = all[0] ?? {};
+  // The type of a fault (pydantic's "less_than_equal") is none of the answer.
+  return place === "" ? { ...first, message } : { ...NOTHING, message, param: place };
 }
 
 /** Where a fault is: `["body","temperature"]`, or a path as text. */
@@ -175,13 +177,11 @@ function reasonIn(object: JsonObject, depth: number): Said {
   if (raw.message !== "") return raw;
   const own = ownReason(object, depth);
   const error = saidBy(object.error, depth + 1);
-  const main =
-    error.message === "" ? { ...error, message: own.message } : moreTelling(error, own, object.error);
+  const main = error.message === "" ? own : moreTelling(error, own, object.error);
   const faults = faultsIn(object.errors, depth);
   const isTold = faults.message === "" || main.message.includes(faults.message);
-  return isTold
-    ? withWordsOf(main, own)
-    : { ...withWordsOf(main, faults), message: joined(main.message, faults.message) };
+  const message = isTold ? main.message : joined(main.message, faults.message);
+  return { ...withWordsOf(withWordsOf(withWordsOf(main, error), own), faults), message };
 }
 
 function ownReason(object: JsonObject, depth: number): Said {
@@ -200,6 +200,7 @@ const withWordsOf = (main: Said, other: Said): Said => ({
   ...main,
   code: main.code || other.code,
   type: main.type || other.type,
+  param: main.param || other.param,
 });
 
 /** `errors` as a list, or as an object of lists by field (ASP.NET). */

@@ -7,7 +7,7 @@
 const PREFIXES: readonly RegExp[] = [
   /^litellm\.[A-Za-z]{1,60}: /,
   /^[A-Z][A-Za-z]{0,40}(?:Error|Exception)(?::| -| [A-Z]\w{1,40}Error -) /,
-  /^(?:Error|API Error|Upstream error|Provider error|Request failed):? ?(?=\S)/i,
+  /^(?:Error|API Error|Upstream error|Provider error|Request failed): ?(?=\S)/i,
   /^Error code: \d{3} - /,
   /^(?:HTTP )?[45]\d\d:? /,
   /^<[45]\d\d> /,
