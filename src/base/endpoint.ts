@@ -3,6 +3,7 @@
  * loaded; a reload builds a new set and swaps it, so a call keeps the set it started with.
  */
 import type { UnitPrices } from "./money.ts";
+import type { ProxyAddress } from "./network/proxy-address.ts";
 
 /**
  * Wire formats that upstreams speak. The first six generate; `*_embeddings`, `cohere`, `jina` and `voyage` embed, the last
@@ -45,6 +46,8 @@ export interface Provider {
   readonly regionUrls?: Readonly<Record<string, string>>;
   /** Supported dialects, preferred first. */
   readonly dialects: readonly Dialect[];
+  /** By which it is called; `direct`: by none, whatever the environment says; absent: as the environment says. */
+  readonly proxy?: ProxyAddress | "direct" | undefined;
   /** Overrides of the dialect's own paths. */
   readonly paths?: Partial<Readonly<Record<Dialect, DialectPaths>>>;
   /** Headers of every call, names in lower case. */

@@ -12,6 +12,7 @@ import type {
   ProviderKey,
   ProviderQuirks,
 } from "../../base/endpoint.ts";
+import { readProxyAddress } from "../../base/network/proxy-address.ts";
 import { platformKey } from "../../base/provider-key.ts";
 import { needsCredential, poolOf, setting, type Variables, wantedCredential } from "./credentials.ts";
 import type { ConfigDocument } from "./files.ts";
@@ -55,11 +56,12 @@ export async function buildProviders(
 interface Urls {
   readonly base: string;
   readonly regions: Readonly<Record<string, string>>;
+  readonly proxy: Provider["proxy"];
 }
 
 type Refuse = (keys: readonly PropertyKey[], message: string) => void;
 
-/** Undefined when a URL needs an unset variable, whose name is added to `missing`. */
+/** Undefined when a URL, the proxy's included, needs an unset variable, whose name is added to `missing`. */
 function urlsOf(
   entry: ProviderEntry,
   environment: Environment,
@@ -80,7 +82,27 @@ function urlsOf(
     if (url === undefined) complete = false;
     else regions[region] = url;
   }
-  return base === undefined || !complete ? undefined : { base, regions: Object.freeze(regions) };
+  const proxy = proxyOf(entry, environment, { refuse, missing });
+  if (base === undefined || proxy === undefined || !complete) return undefined;
+  return { base, regions: Object.freeze(regions), proxy: proxy.own };
+}
+
+/** Undefined when it needs an unset variable: then the provider is not called at all, rather than directly. */
+function proxyOf(
+  { proxy: written }: ProviderEntry,
+  environment: Environment,
+  { refuse, missing }: { readonly refuse: Refuse; readonly missing: Set<string> },
+): { readonly own: Provider["proxy"] } | undefined {
+  if (written === undefined) return { own: undefined };
+  const text = expand(written, environment, missing);
+  if (text === undefined) return undefined;
+  if (/^(?:direct|none)$/i.test(text.trim())) return { own: "direct" };
+  try {
+    return { own: readProxyAddress(text) };
+  } catch (error) {
+    refuse(["proxy"], (error as Error).message);
+    return undefined;
+  }
 }
 
 function provider(
@@ -97,6 +119,7 @@ function provider(
     name: entry.name,
     baseUrl: urls?.base ?? "",
     regionUrls: urls?.regions ?? {},
+    proxy: urls?.proxy,
     dialects: Object.freeze([...entry.dialects]),
     paths: Object.freeze(entry.paths) as NonNullable<Provider["paths"]>,
     headers: Object.freeze({ ...entry.headers }),

@@ -137,6 +137,8 @@ const provider = z.strictObject({
   base_url: z.string().min(1),
   /** Base URLs of regions that `base_url` does not serve. */
   region_urls: z.record(slug, z.string().min(1)).default({}),
+  /** A proxy's URL, in which `${NAME}` stands for an environment variable; or `direct`, whatever the environment says. */
+  proxy: z.string().min(1).max(2000).optional(),
   dialects,
   /** Overrides of the dialect's paths; see `src/inference/upstream/paths.ts`. */
   paths: z.partialRecord(dialect, paths).default({}),

@@ -1,6 +1,7 @@
 /** What `weir check` says of settings: a text for each part of the gateway, without secrets. */
 import { join } from "node:path";
 import { analystsState } from "../../analytics/analysts/confinement-told.ts";
+import type { ProxyAddress } from "../../base/network/proxy-address.ts";
 import { metricsAddressOfCells } from "../../edge/metrics-settings.ts";
 import { allowedRanges } from "../gateway/reach.ts";
 import { ratesOf } from "../settings/billing-files.ts";
@@ -70,6 +71,18 @@ export const identityState = ({ oidc, publicUrl }: Config): string =>
   oidc === undefined
     ? "the built-in provider, for people on this machine"
     : `${shown(oidc.issuer)}${publicUrl === undefined ? "\nset PUBLIC_URL: sign-ins lead back to this machine" : ""}`;
+
+/** How providers are called that name no proxy of their own. */
+export function proxyState({ proxies: { http, https } }: Config): string {
+  const each = Object.entries({ "http addresses": http, "https addresses": https }).flatMap(
+    ([what, proxy]) => (proxy === undefined ? [] : [`${what} by ${shownProxy(proxy)}`]),
+  );
+  return each.length === 0 ? "none, so providers are called directly" : each.join(", ");
+}
+
+/** The proxy without its credentials. */
+export const shownProxy = ({ shown, credentials }: ProxyAddress): string =>
+  `${shown}${credentials === undefined ? "" : " with a password"}`;
 
 /** @throws ConfigError */
 export function webhookState(config: Config): string {

@@ -20,8 +20,10 @@ import {
   metricsState,
   paymentState,
   plansState,
+  proxyState,
   ratesState,
   shown,
+  shownProxy,
   told,
   webhookState,
 } from "./check-settings.ts";
@@ -56,6 +58,7 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
     ["payments", paymentState(config)],
     ["identity", identityState(config)],
     ["metrics", metricsState(config)],
+    ["proxies", proxyState(config)],
     ["webhooks", told(fault, () => webhookState(config))],
     ["media", told(fault, () => mediaState(config))],
     ["supplier", supplierState(config, fault)],
@@ -189,17 +192,19 @@ function scheduledRows(catalog: CatalogSnapshot): [string, string][] {
  * @param missing variables that the provider needs and that are not set; undefined where none is missing.
  */
 function providerState(
-  { isSwitchedOff, credentialEnv, keys }: Provider,
+  { isSwitchedOff, credentialEnv, keys, proxy }: Provider,
   missing: readonly string[] | undefined,
   env: NodeJS.ProcessEnv,
 ): string {
   if (isSwitchedOff === true) return "switched off in providers.yaml";
   if (missing !== undefined) return `not in use, set ${missing.join(" and ")}`;
-  if (keys.every(({ credential }) => credential === undefined)) return "needs no credential";
+  const way =
+    proxy === undefined ? "" : proxy === "direct" ? ", by no proxy" : `, by the proxy ${shownProxy(proxy)}`;
+  if (keys.every(({ credential }) => credential === undefined)) return `needs no credential${way}`;
   const set = Object.keys(env).filter(
     (name) => (env[name] ?? "").trim() !== "" && credentialEnv.some((base) => isOfPool(name, base)),
   );
-  return `has its credential${set.length > 0 ? ` by ${set.sort().join(", ")}` : ""}`;
+  return `has its credential${set.length > 0 ? ` by ${set.sort().join(", ")}` : ""}${way}`;
 }
 
 /** `OPENAI_API_KEY`, `OPENAI_API_KEY_2` … `_16`. */

@@ -149,7 +149,10 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
   const routing = openRouting(ground);
   const sharing = await shareWith(cell, { ...account, ...routing, analytics, money: money.ofCell });
   const replays = openReplayRoom(ground, account, routing, analytics);
-  const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
+  const upstreams = openUpstreams({
+    connectTimeoutMs: config.settings.timeouts.connect_ms,
+    proxies: config.proxies,
+  });
   const { bodyBudget, uploads } = openUploads(config, ground);
   const backup = new BackupMoment({ store, analytics: analytics.copy, bringOut: sharing.bringOut });
   return {

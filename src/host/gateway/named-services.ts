@@ -6,11 +6,12 @@ import type { Config } from "../settings/config.ts";
 
 /** @param others such as the portal of e-invoices, which another file than the settings names */
 export function servicesOfConfig(config: Config, others: readonly (string | undefined)[]): Service[] {
-  const { clickhouseUrl, simulatorUrl, publicUrl, oidc, smtp, fxUrl, telemetry, payments } = config;
+  const { clickhouseUrl, simulatorUrl, publicUrl, oidc, smtp, fxUrl, telemetry, payments, proxies } = config;
   const { stripe, razorpay, simulator } = payments;
   const urls = [clickhouseUrl, simulatorUrl, publicUrl, oidc?.issuer, fxUrl, telemetry?.endpoint];
   const mail = smtp && `smtp://${bracketed(smtp.host)}:${smtp.port}`;
-  const all = [...urls, stripe?.apiBase, razorpay?.apiBase, simulator?.url, ...others, mail];
+  const ofProxies = [proxies.http?.shown, proxies.https?.shown];
+  const all = [...urls, ...ofProxies, stripe?.apiBase, razorpay?.apiBase, simulator?.url, ...others, mail];
   return [...all, ...redisUrls(config)].flatMap((url) => serviceAt(url ?? "") ?? []);
 }
 
@@ -24,14 +25,15 @@ function redisUrls({ redisUrl }: Config): string[] {
 
 const bracketed = (host: string): string => (host.includes(":") ? `[${host}]` : host);
 
-/** Providers that the gateway has a credential or an address for. */
+/** Providers that the gateway has a credential or an address for, and their proxies. */
 export function servicesOfCatalog({ providers }: Pick<CatalogSnapshot, "providers">): Service[] {
   return [...providers.values()]
     .filter(({ status }) => status === "active")
-    .flatMap(({ baseUrl, regionUrls = {}, regions }) =>
-      [baseUrl, ...Object.values(regionUrls)].flatMap((url) =>
+    .flatMap(({ baseUrl, regionUrls = {}, regions, proxy }) => [
+      ...[baseUrl, ...Object.values(regionUrls)].flatMap((url) =>
         url.includes("{region}") ? regions.map((region) => url.replaceAll("{region}", region)) : [url],
       ),
-    )
+      ...(typeof proxy === "object" ? [proxy.shown] : []),
+    ])
     .flatMap((url) => serviceAt(url) ?? []);
 }

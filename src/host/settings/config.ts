@@ -14,6 +14,7 @@ import { LOOPBACK_HOST } from "../../base/network/loopback-host.ts";
 import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "../../base/plan.ts";
 import { type PaymentSettings, paymentSettingsOf } from "../../billing/payments/settings.ts";
 import { type MetricsSettings, metricsSettingsOf } from "../../edge/metrics-settings.ts";
+import { type ProxySettings, proxySettingsOf } from "../../inference/upstream/proxy/settings.ts";
 import { type Environment, environment } from "./environment.ts";
 import { fileSchema, type ServiceSettings } from "./weir-file.ts";
 
@@ -41,6 +42,8 @@ export interface Config {
   /** Sender of mails. */
   readonly mailFrom: Mailbox;
   readonly payments: PaymentSettings;
+  /** By which providers are called. */
+  readonly proxies: ProxySettings;
   /** Undefined: rates of exchange are those of `fx.yaml`. */
   readonly fxUrl: string | undefined;
   readonly metrics: MetricsSettings;
@@ -99,6 +102,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     payments: orConfigError(() =>
       paymentSettingsOf(read.settings.payments, parsed.data, isLocalOnly({ host: HOST, publicUrl })),
     ),
+    proxies: proxySettingsOf(parsed.data),
     fxUrl: parsed.data.FX_URL,
     metrics: orConfigError(() => metricsSettingsOf(parsed.data, PORT)),
     telemetry: orConfigError(() => telemetrySettingsOf(parsed.data)),

@@ -5,6 +5,7 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import { z } from "zod";
 import { mailboxOf, smtpServerOf } from "../../account/mail/settings.ts";
 import { telemetryVariables } from "../../analytics/telemetry/settings.ts";
+import { readProxyAddress } from "../../base/network/proxy-address.ts";
 import { paymentVariables } from "../../billing/payments/settings.ts";
 import { redisAddress } from "../../cluster/cells/redis/address.ts";
 import { metricsVariables } from "../../edge/metrics-settings.ts";
@@ -19,6 +20,9 @@ const setting = <T>(read: (text: string) => T) =>
       return z.NEVER;
     }
   });
+
+const proxy = setting(readProxyAddress).optional();
+const noProxy = z.string().max(65_536).optional();
 
 /** @throws Error with what is wrong */
 function checkedRedisUrl(text: string): string {
@@ -58,6 +62,15 @@ export const environment = z.object({
   ...paymentVariables,
   ...metricsVariables,
   ...telemetryVariables,
+  /** For calls to providers. The names in lower case are as common, and win. */
+  HTTP_PROXY: proxy,
+  http_proxy: proxy,
+  HTTPS_PROXY: proxy,
+  https_proxy: proxy,
+  ALL_PROXY: proxy,
+  all_proxy: proxy,
+  NO_PROXY: noProxy,
+  no_proxy: noProxy,
   /** Where the day's rate of exchange is read. */
   FX_URL: z.url({ protocol: /^https?$/ }).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),

@@ -4,17 +4,20 @@
  * developers.google.com/identity/protocols/oauth2/service-account
  */
 import type { Clock } from "../../base/clock.ts";
-import type { ServiceAccount } from "../../base/endpoint.ts";
+import type { Provider, ServiceAccount } from "../../base/endpoint.ts";
 import { jsonIn } from "../../base/json.ts";
 import type { Answer } from "./ask.ts";
 
 export interface AccessTokens {
-  /** @throws Error where no token could be had; its message contains no secret. */
-  of(account: ServiceAccount): Promise<string>;
+  /**
+   * @param proxy the provider's own: the token is asked for on the way that its calls go
+   * @throws Error where no token could be had; its message contains no secret.
+   */
+  of(account: ServiceAccount, proxy?: Provider["proxy"]): Promise<string>;
 }
 
-/** Sends a form to a URL. */
-export type PostForm = (url: URL, form: string) => Promise<Answer>;
+/** Sends a form to a URL, by a provider's own proxy where it has one. */
+export type PostForm = (url: URL, form: string, proxy: Provider["proxy"]) => Promise<Answer>;
 
 interface CachedToken {
   readonly token: string;
@@ -32,19 +35,19 @@ export function openAccessTokens(postForm: PostForm, clock: Clock): AccessTokens
   const held = new WeakMap<ServiceAccount, CachedToken>();
   const asked = new WeakMap<ServiceAccount, Promise<string>>();
 
-  const refresh = async (account: ServiceAccount): Promise<string> => {
-    const fresh = await fetchToken(account, postForm, clock);
+  const refresh = async (account: ServiceAccount, proxy: Provider["proxy"]): Promise<string> => {
+    const fresh = await fetchToken(account, (url, form) => postForm(url, form, proxy), clock);
     held.set(account, fresh);
     return fresh.token;
   };
 
   return {
-    async of(account) {
+    async of(account, proxy) {
       const known = held.get(account);
       if (known !== undefined && clock.monotonic() < known.untilMs) return known.token;
       let asking = asked.get(account);
       if (asking === undefined) {
-        asking = refresh(account).finally(() => asked.delete(account));
+        asking = refresh(account, proxy).finally(() => asked.delete(account));
         asked.set(account, asking);
       }
       return asking;
@@ -52,11 +55,15 @@ export function openAccessTokens(postForm: PostForm, clock: Clock): AccessTokens
   };
 }
 
-async function fetchToken(account: ServiceAccount, postForm: PostForm, clock: Clock): Promise<CachedToken> {
+async function fetchToken(
+  account: ServiceAccount,
+  post: (url: URL, form: string) => Promise<Answer>,
+  clock: Clock,
+): Promise<CachedToken> {
   const askedMs = clock.monotonic();
   const assertion = await assertionOf(account, Math.floor(clock.now() / 1000));
   const form = new URLSearchParams({ grant_type: GRANT, assertion }).toString();
-  const { status, body } = await postForm(new URL(account.tokenUri), form);
+  const { status, body } = await post(new URL(account.tokenUri), form);
   if (status !== 200) throw new Error(`the token endpoint answered ${status}`);
   const { access_token: token, expires_in: lifeS } = membersOf(body.toString());
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))

@@ -5,7 +5,6 @@ import { fail, type WeirError } from "../../base/errors.ts";
 import { DispatchedCall, type UpstreamHandler } from "./call.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import type { ConnectionPool } from "./http/pool.ts";
-import { requestHead } from "./http/request.ts";
 
 export interface Answer {
   readonly status: number;
@@ -72,6 +71,6 @@ export const post = (
   timeoutMs: number,
 ): Promise<Answer> =>
   wholeAnswer((call) => {
-    const head = requestHead(pool.host, `${url.pathname}${url.search}`, headers);
+    const head = pool.head(`${url.pathname}${url.search}`, headers);
     pool.send({ head, parts: [Buffer.from(body)] }, call);
   }, timeoutMs);

@@ -36,7 +36,7 @@ export function callHeaders(
   tokens: AccessTokens,
   clock: Clock,
 ): string[] | Promise<string[]> {
-  const { auth } = endpoint.provider;
+  const { auth, proxy } = endpoint.provider;
   if (typeof credential === "object" && credential.kind === "aws_keys") {
     const service = auth?.scheme === "aws_sigv4" ? auth.service : "bedrock";
     const { url, headers, parts } = request;
@@ -49,6 +49,8 @@ export function callHeaders(
     return typeof bodyHash === "string" ? sign(bodyHash) : bodyHash.then(sign);
   }
   if (typeof credential === "object")
-    return tokens.of(credential).then((token) => [...request.headers, "authorization", `Bearer ${token}`]);
+    return tokens
+      .of(credential, proxy)
+      .then((token) => [...request.headers, "authorization", `Bearer ${token}`]);
   return [...request.headers];
 }

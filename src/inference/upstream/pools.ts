@@ -1,32 +1,37 @@
 /**
- * One pool of connections per origin. A pool is never closed while the process serves, so no call can lose its connection to
+ * One pool of connections per origin and proxy. A pool is never closed while the process serves, so no call can lose its connection to
  * an eviction (T63).
  */
 import type { Clock } from "../../base/clock.ts";
+import type { Provider } from "../../base/endpoint.ts";
 import { ConnectionPool } from "./http/pool.ts";
+import { type ProxySettings, proxyFor } from "./proxy/settings.ts";
 
 export interface Pools {
-  of(origin: string): ConnectionPool;
-  /** Number of connections open or being opened: to this origin, or to all. */
+  /** @param proxy the provider's own; undefined: what the environment has for the origin. */
+  of(origin: string, proxy: Provider["proxy"]): ConnectionPool;
+  /** Number of connections open or being opened: to this origin, by whichever proxy, or to all. */
   connections(origin?: string): number;
   /** Closes idle connections and waits for calls in flight. */
   close(): Promise<void>;
 }
 
-export function openPools(connectTimeoutMs: number, clock: Clock): Pools {
+export function openPools(connectTimeoutMs: number, proxies: ProxySettings, clock: Clock): Pools {
   const pools = new Map<string, ConnectionPool>();
   return {
     connections(origin) {
-      if (origin !== undefined) return pools.get(origin)?.connections ?? 0;
-      let all = 0;
-      for (const pool of pools.values()) all += pool.connections;
-      return all;
+      let sum = 0;
+      for (const pool of pools.values())
+        if (origin === undefined || pool.origin === origin) sum += pool.connections;
+      return sum;
     },
-    of(origin) {
-      let pool = pools.get(origin);
+    of(origin, own) {
+      const proxy = own === "direct" ? undefined : (own ?? proxyFor(new URL(origin), proxies));
+      const id = `${origin} ${proxy?.id ?? ""}`;
+      let pool = pools.get(id);
       if (pool === undefined) {
-        pool = new ConnectionPool(origin, connectTimeoutMs, clock);
-        pools.set(origin, pool);
+        pool = new ConnectionPool(origin, connectTimeoutMs, clock, proxy);
+        pools.set(id, pool);
       }
       return pool;
     },

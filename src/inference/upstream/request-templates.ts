@@ -6,7 +6,6 @@ import type { Act, Dialect, Endpoint, Provider, ProviderKey } from "../../base/e
 import { fail } from "../../base/errors.ts";
 import { fixedHeaders } from "./credentials.ts";
 import type { ConnectionPool } from "./http/pool.ts";
-import { requestHead } from "./http/request.ts";
 import { DIALECT_HEADERS, streamType, urlOf } from "./paths.ts";
 import type { Pools } from "./pools.ts";
 
@@ -60,10 +59,10 @@ export class RequestTemplates {
     if (address === undefined) throw fail("internal", `${endpoint.id} has no path to ${act} in ${dialect}`);
     const url = new URL(address);
     const fixed = fixedHeaders(endpoint.provider, key);
-    const pool = this.#pools.of(url.origin);
+    const pool = this.#pools.of(url.origin, endpoint.provider.proxy);
     const path = `${url.pathname}${url.search}`;
     const headers = [...commonHeaders(endpoint.provider, dialect, act), ...(fixed ?? [])];
-    const head = fixed === undefined ? undefined : requestHead(pool.host, path, headers);
+    const head = fixed === undefined ? undefined : pool.head(path, headers);
     return { pool, url, path, headers, head };
   }
 }

@@ -9,9 +9,9 @@ import { type Answer, post, wholeAnswer } from "./ask.ts";
 import { DispatchedCall, type UpstreamCall, type UpstreamHandler } from "./call.ts";
 import { callHeaders } from "./credentials.ts";
 import { failure, networkFailure } from "./failure.ts";
-import { requestHead } from "./http/request.ts";
 import { urlOf } from "./paths.ts";
 import { openPools, type Pools } from "./pools.ts";
+import { NO_PROXIES, type ProxySettings } from "./proxy/settings.ts";
 import { type RequestTemplate, RequestTemplates } from "./request-templates.ts";
 
 export type { Answer } from "./ask.ts";
@@ -37,6 +37,8 @@ export interface UpstreamQuestion extends Omit<UpstreamRequest, "stream"> {
 
 export interface UpstreamOptions {
   readonly connectTimeoutMs: number;
+  /** The environment's, for providers that name none. Default: they are called directly. */
+  readonly proxies?: ProxySettings;
   readonly clock?: Clock;
 }
 
@@ -73,12 +75,16 @@ const OWN_HEADERS: readonly string[] = [
   "transfer-encoding",
 ];
 
-export function openUpstreams({ connectTimeoutMs, clock = systemClock }: UpstreamOptions): Upstreams {
-  const pools = openPools(connectTimeoutMs, clock);
+export function openUpstreams({
+  connectTimeoutMs,
+  proxies = NO_PROXIES,
+  clock = systemClock,
+}: UpstreamOptions): Upstreams {
+  const pools = openPools(connectTimeoutMs, proxies, clock);
   const templates = new RequestTemplates(pools);
-  const tokens = openAccessTokens((url, form) => {
+  const tokens = openAccessTokens((url, form, proxy) => {
     const headers = ["content-type", "application/x-www-form-urlencoded", "accept", "application/json"];
-    return post(pools.of(url.origin), url, headers, form, TOKEN_TIMEOUT_MS);
+    return post(pools.of(url.origin, proxy), url, headers, form, TOKEN_TIMEOUT_MS);
   }, clock);
 
   const send = (
@@ -142,7 +148,7 @@ function dispatch(
   parts: readonly Uint8Array[],
   call: DispatchedCall,
 ): void {
-  pool.send({ head: requestHead(pool.host, path, headers), parts }, call);
+  pool.send({ head: pool.head(path, headers), parts }, call);
 }
 
 /** Sends once the credential is available: the call may have been cancelled, and no caller is left to throw to. */

@@ -277,6 +277,7 @@ export const EXCLUSIVE: Readonly<Record<string, string>> = {
   "uWebSockets.js": "src/edge/",
   chdb: "src/analytics/",
   "@clickhouse/client": "src/analytics/",
+  socks: "src/inference/upstream/http/",
   yaml: "src/base/document/",
   yazl: "src/account/exports/",
   stripe: "src/billing/payments/stripe/",

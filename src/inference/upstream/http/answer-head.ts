@@ -10,7 +10,12 @@ const READ_FIELDS = [
   "x-amzn-errortype",
 ] as const;
 
-export type AnswerHeaders = Readonly<Partial<Record<(typeof READ_FIELDS)[number], string>>>;
+/** Read of errors alone: by these a proxy is known that answers itself. */
+const READ_OF_ERRORS = ["x-squid-error", "server"] as const;
+
+export type AnswerHeaders = Readonly<
+  Partial<Record<(typeof READ_FIELDS)[number] | (typeof READ_OF_ERRORS)[number], string>>
+>;
 
 export interface AnswerHead {
   readonly status: number;
@@ -33,6 +38,11 @@ const READ_LENGTHS: ReadonlySet<number> = new Set(
   ),
 );
 
+const READ_LENGTHS_OF_ERRORS: ReadonlySet<number> = new Set([
+  ...READ_LENGTHS,
+  ...READ_OF_ERRORS.map((name) => name.length),
+]);
+
 /** Whether these are lines of fields, a CRLF before each. */
 export const areFields = (text: string): boolean => FIELDS.test(text);
 
@@ -50,7 +60,10 @@ export function readHead(head: string): AnswerHead | undefined {
   // No upgrade was asked for.
   if (status === 101) throw new ProtocolError("unexpected_upgrade");
 
-  const { headers, length, encoding, connection, keepAlive } = readFields(fields);
+  const { headers, length, encoding, connection, keepAlive } = readFields(
+    fields,
+    status < 400 ? READ_LENGTHS : READ_LENGTHS_OF_ERRORS,
+  );
   if (length !== undefined && encoding !== undefined) throw new ProtocolError("invalid_content_length");
   if (status < 200) {
     // It has no content (RFC 9110, 15.2). A parser that believes such a field takes the next head for content.
@@ -86,8 +99,8 @@ interface Fields {
   readonly keepAlive: string;
 }
 
-/** @throws ProtocolError */
-function readFields(text: string): Fields {
+/** @param lengths of the names that are read @throws ProtocolError */
+function readFields(text: string, lengths: ReadonlySet<number>): Fields {
   const headers: { -readonly [K in keyof AnswerHeaders]: string } = {};
   let length: number | undefined;
   let encoding: string | undefined;
@@ -98,7 +111,7 @@ function readFields(text: string): Fields {
     const colon = text.indexOf(":", start);
     let end = text.indexOf("\r\n", colon);
     if (end < 0) end = text.length;
-    if (READ_LENGTHS.has(colon - start)) {
+    if (lengths.has(colon - start)) {
       const name = text.slice(start, colon).toLowerCase();
       const value = trimmed(text, colon + 1, end);
       switch (name) {
@@ -126,7 +139,7 @@ function readFields(text: string): Fields {
 }
 
 const isRead = (name: string): name is keyof AnswerHeaders =>
-  (READ_FIELDS as readonly string[]).includes(name);
+  (READ_FIELDS as readonly string[]).includes(name) || (READ_OF_ERRORS as readonly string[]).includes(name);
 
 /** The slice without the spaces and tabs around it; `trim` would remove more than RFC 9110, 5.6.3 allows. */
 function trimmed(text: string, from: number, to: number): string {

@@ -2,12 +2,15 @@
  * One connection to a provider, which carries one request after the other, never two at once: whose answer it is must not
  * depend on counting.
  */
-import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { connect as connectTcp, type Socket } from "node:net";
 import type { AnswerHeaders } from "./answer-head.ts";
+import { openTls, type Peer, peerOf, proxyPeerOf, type Sessions } from "./dial.ts";
 import { ClosedError, ConnectError, codeOf } from "./errors.ts";
+import { answerOfProxy } from "./proxy-answer.ts";
 import { type OutgoingRequest, requestBytes } from "./request.ts";
 import { type ParserSink, ResponseParser } from "./response-parser.ts";
+import type { ProxyRoute, Route } from "./route.ts";
+import { ofProxy, openTunnel } from "./tunnel.ts";
 
 /** Receives one answer: `onSent` first, `onHead` once, `onData` any number of times, then one of `onEnd` and `onError`. */
 export interface AnswerHandler {
@@ -40,15 +43,14 @@ export interface ConnectionOwner {
   onClosed(connection: Connection): void;
   /** It was closed while it was idle: its request was not sent, and needs another one. */
   onUnsent(request: OutgoingRequest, handler: AnswerHandler): void;
-  /** The next connection may resume this session of TLS. */
-  onSession(session: Buffer): void;
 }
 
 export interface ConnectOptions {
-  readonly origin: URL;
+  readonly route: Route;
+  /** For all that has to be opened: the connection, the proxy's tunnel, TLS. */
   readonly connectTimeoutMs: number;
-  /** The TLS session of an earlier connection to the same origin. */
-  readonly session: Buffer | undefined;
+  /** Those of earlier connections on the same route; the next ones are put there. */
+  readonly sessions: Sessions;
 }
 
 /** What one read may bring, and so what a paused call may hold, which must stay small (T10). */
@@ -71,7 +73,9 @@ export class Connection implements OpenConnection, ParserSink {
   /** Closed then, if it is idle until then; monotonic. */
   idleUntilMs = 0;
   readonly #owner: ConnectionOwner;
-  readonly #socket: Socket;
+  readonly #isForwarded: boolean;
+  /** To the proxy, while it opens a tunnel. */
+  #socket: Socket;
   readonly #parser = new ResponseParser(this);
   /** Reserved for this request, which is not sent yet. */
   #request: OutgoingRequest | undefined;
@@ -79,6 +83,8 @@ export class Connection implements OpenConnection, ParserSink {
   #handler: AnswerHandler | undefined;
   #isSent = false;
   #isPaused = false;
+  /** The proxy is what it waits for, until there is a tunnel. */
+  #isAtProxy = false;
   /** Defined while it is being opened. */
   #connectTimer: NodeJS.Timeout | undefined;
   /** What it is closed for. */
@@ -93,20 +99,14 @@ export class Connection implements OpenConnection, ParserSink {
   ) {
     this.#owner = owner;
     this.reserve(request, handler);
-    const { origin, connectTimeoutMs } = options;
-    const isTls = origin.protocol === "https:";
-    this.#socket = isTls ? this.#openTls(options) : this.#openTcp(origin);
+    const { route, connectTimeoutMs } = options;
+    this.#isForwarded = route.kind === "forwarded";
+    this.#socket =
+      route.kind === "tunnelled" ? this.#openTunnel(route, options) : this.#open(route, options.sessions);
     this.#connectTimer = setTimeout(
-      () => this.#socket.destroy(new ConnectError("connect_timeout")),
+      () => this.#socket.destroy(new ConnectError(this.#isAtProxy ? "proxy_timeout" : "connect_timeout")),
       connectTimeoutMs,
     );
-    this.#socket
-      .setNoDelay(true)
-      .setKeepAlive(true, PROBE_AFTER_MS)
-      .once(isTls ? "secureConnect" : "connect", () => this.#onOpen())
-      .on("end", () => this.#onClosedByProvider())
-      .on("error", (error) => this.#fail(error))
-      .once("close", () => this.#onClose());
   }
 
   /** How long it may be idle, after what the provider has said with its last answer. */
@@ -169,7 +169,9 @@ export class Connection implements OpenConnection, ParserSink {
   // -- ParserSink --
 
   onHead(status: number, headers: AnswerHeaders): void {
-    this.#handler?.onHead(status, headers);
+    const fault = this.#isForwarded ? answerOfProxy(status, headers) : undefined;
+    if (fault !== undefined) this.#fail(fault);
+    else this.#handler?.onHead(status, headers);
   }
 
   onData(chunk: Buffer): void {
@@ -192,7 +194,11 @@ export class Connection implements OpenConnection, ParserSink {
 
   // -- the socket --
 
-  #openTcp({ hostname, port }: URL): Socket {
+  /** To the provider, or to the proxy that gets its requests. */
+  #open(route: Route, sessions: Sessions): Socket {
+    this.#isAtProxy = route.kind !== "direct";
+    const peer = route.kind === "direct" ? peerOf(route.origin) : proxyPeerOf(route.proxy);
+    if (peer.isTls) return this.#openTls(peer, sessions, this.#isAtProxy ? "proxy" : "provider");
     const onread = {
       buffer: landing,
       callback: (bytes: number) => {
@@ -200,22 +206,44 @@ export class Connection implements OpenConnection, ParserSink {
         return true;
       },
     };
-    return connectTcp({ host: withoutBrackets(hostname), port: Number(port) || 80, onread });
+    const socket = tuned(connectTcp({ host: peer.host, port: peer.port, onread }));
+    return this.#watch(socket.once("connect", () => this.#onOpen()));
   }
 
-  #openTls({ origin, session }: ConnectOptions): Socket {
-    const host = withoutBrackets(origin.hostname);
-    const socket = connectTls({
-      host,
-      port: Number(origin.port) || 443,
-      // Addresses have no place in SNI (RFC 6066, 3).
-      servername: isIP(host) === 0 ? host : "",
-      ALPNProtocols: ["http/1.1"],
-      ...(session !== undefined && { session }),
-    });
-    socket.on("session", (next) => this.#owner.onSession(next));
-    socket.on("data", (chunk: Buffer) => this.#onRead(chunk, chunk.length));
-    return socket;
+  #openTls(peer: Peer, sessions: Sessions, of: keyof Sessions, through?: Socket): Socket {
+    const socket = openTls(peer, sessions, of, through)
+      .once("secureConnect", () => this.#onOpen())
+      .on("data", (chunk: Buffer) => this.#onRead(chunk, chunk.length));
+    return this.#watch(tuned(socket));
+  }
+
+  #openTunnel({ origin, proxy }: ProxyRoute, { sessions, connectTimeoutMs }: ConnectOptions): Socket {
+    this.#isAtProxy = true;
+    const events = {
+      onOpen: (socket: Socket) => {
+        this.#isAtProxy = false;
+        const peer = peerOf(origin);
+        if (peer.isTls) {
+          this.#socket = this.#openTls(peer, sessions, "provider", socket);
+          return;
+        }
+        this.#watch(socket.on("data", (chunk: Buffer) => this.#onRead(chunk, chunk.length)));
+        this.#onOpen();
+        socket.resume();
+      },
+      onClosed: (error: ConnectError) => {
+        this.#error ??= error;
+        this.#onClose();
+      },
+    };
+    return tuned(openTunnel({ proxy, origin, sessions, connectTimeoutMs }, events));
+  }
+
+  #watch(socket: Socket): Socket {
+    return socket
+      .on("end", () => this.#onClosedByProvider())
+      .on("error", (error) => this.#fail(error))
+      .once("close", () => this.#onClose());
   }
 
   #onOpen(): void {
@@ -275,13 +303,13 @@ export class Connection implements OpenConnection, ParserSink {
     // Before `onClosed`: a pool that is being closed waits for the connection that is opened instead.
     if (isUnsent && !wasConnecting) this.#owner.onUnsent(request, handler);
     this.#owner.onClosed(this);
-    if (isUnsent && wasConnecting) handler.onError(notConnected(this.#error));
+    if (isUnsent && wasConnecting) {
+      handler.onError(this.#isAtProxy ? ofProxy(this.#error) : notConnected(this.#error));
+    }
   }
 }
 
+const tuned = (socket: Socket): Socket => socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
+
 const notConnected = (error: unknown): ConnectError =>
   error instanceof ConnectError ? error : new ConnectError(codeOf(error), error);
-
-/** A URL writes IPv6 addresses in brackets. */
-const withoutBrackets = (hostname: string): string =>
-  hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;

@@ -3,7 +3,7 @@
 /** No connection was made, so the provider has processed nothing of the request. `cause` is what the system reported. */
 export class ConnectError extends Error {
   override readonly name = "ConnectError";
-  /** The system's or TLS's code, or `connect_timeout`. */
+  /** The system's or TLS's code, or `connect_timeout`. Where a proxy is the cause, `proxy_` and what it is: `proxy_407`. */
   readonly code: string;
 
   constructor(code: string, cause?: unknown) {
@@ -20,6 +20,18 @@ export class ProtocolError extends Error {
   constructor(code: ProtocolFault) {
     super(`The provider's answer breaks HTTP/1.1 (${code}).`);
     this.code = code;
+  }
+}
+
+/** A proxy has no answer for us, though the provider may have processed the request. */
+export class ProxyError extends Error {
+  override readonly name = "ProxyError";
+  /** `proxy_` and the status of the proxy's answer. */
+  readonly code: string;
+
+  constructor(status: number) {
+    super(`The proxy did not bring the provider's answer (${status}).`);
+    this.code = `proxy_${status}`;
   }
 }
 

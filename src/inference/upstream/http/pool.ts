@@ -1,16 +1,20 @@
 /**
- * The connections to one origin. There is no limit to them: how many calls a provider gets is decided before. A request takes
+ * The connections to one origin on one route. There is no limit to them: how many calls a provider gets is decided before. A request takes
  * an idle connection, or opens one.
  */
 import type { Clock } from "../../../base/clock.ts";
+import type { ProxyAddress } from "../../../base/network/proxy-address.ts";
 import { type AnswerHandler, Connection, type ConnectionOwner } from "./connection.ts";
-import type { OutgoingRequest } from "./request.ts";
+import type { Sessions } from "./dial.ts";
+import { type OutgoingRequest, requestHead } from "./request.ts";
+import { type Forwarding, forwardingOf, type Route, routeTo } from "./route.ts";
 
 /** Idle connections are looked through this often. */
 const SWEEP_MS = 1_000;
 
 export class ConnectionPool implements ConnectionOwner {
-  readonly #origin: URL;
+  readonly #route: Route;
+  readonly #forwarding: Forwarding | undefined;
   readonly #connectTimeoutMs: number;
   readonly #clock: Clock;
   /** The connection at the end was used last and is used first, so that connections that are not needed become old. */
@@ -18,7 +22,7 @@ export class ConnectionPool implements ConnectionOwner {
   /** Reserved in this round of the event loop. */
   #reserved: Connection[] = [];
   #connections = 0;
-  #session: Buffer | undefined;
+  readonly #sessions: Sessions = {};
   #sweep: NodeJS.Timeout | undefined;
   /** Defined once the pool is being closed. */
   #closed: Promise<void> | undefined;
@@ -32,15 +36,30 @@ export class ConnectionPool implements ConnectionOwner {
     setImmediate(sendAll, reserved);
   };
 
-  constructor(origin: string, connectTimeoutMs: number, clock: Clock) {
-    this.#origin = new URL(origin);
+  /** @param proxy by which the origin is called; undefined: directly */
+  constructor(origin: string, connectTimeoutMs: number, clock: Clock, proxy?: ProxyAddress) {
+    this.#route = routeTo(new URL(origin), proxy);
+    this.#forwarding = forwardingOf(this.#route);
     this.#connectTimeoutMs = connectTimeoutMs;
     this.#clock = clock;
   }
 
+  get origin(): string {
+    return this.#route.origin.origin;
+  }
+
   /** The origin's host, with its port where it has one: the value of the header `Host`. */
   get host(): string {
-    return this.#origin.host;
+    return this.#route.origin.host;
+  }
+
+  /**
+   * Request line and fields of a POST on this route.
+   * @param headers alternating names and values
+   * @throws TypeError as `requestHead` does
+   */
+  head(path: string, headers: readonly string[]): string {
+    return requestHead(this.host, path, headers, this.#forwarding);
   }
 
   /** Number of connections open or being opened. */
@@ -53,9 +72,9 @@ export class ConnectionPool implements ConnectionOwner {
     if (connection === undefined) {
       this.#connections += 1;
       const options = {
-        origin: this.#origin,
+        route: this.#route,
         connectTimeoutMs: this.#connectTimeoutMs,
-        session: this.#session,
+        sessions: this.#sessions,
       };
       new Connection(options, this, request, handler);
       return;
@@ -98,10 +117,6 @@ export class ConnectionPool implements ConnectionOwner {
 
   onUnsent(request: OutgoingRequest, handler: AnswerHandler): void {
     this.send(request, handler);
-  }
-
-  onSession(session: Buffer): void {
-    this.#session = session;
   }
 
   #takeIdle(): Connection | undefined {

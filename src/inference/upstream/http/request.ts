@@ -1,4 +1,5 @@
 /** The bytes of a request of HTTP/1.1. */
+import type { Forwarding } from "./route.ts";
 
 export interface OutgoingRequest {
   /** Request line and fields of a POST, as `requestHead` writes them: only the length of the body is missing. Latin1. */
@@ -28,11 +29,18 @@ const TARGET = /^\/[\x21-\xff]*$/;
 
 /**
  * @param headers alternating names and values
+ * @param forwarding where a proxy of HTTP gets the request
  * @throws TypeError for what would not arrive as one request with these fields; the message names the field, never its value
  */
-export function requestHead(host: string, target: string, headers: readonly string[]): string {
+export function requestHead(
+  host: string,
+  target: string,
+  headers: readonly string[],
+  forwarding?: Forwarding,
+): string {
   if (!TARGET.test(target)) throw new TypeError("The path of the request has characters that HTTP forbids.");
-  let head = `POST ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  const { origin = "", fields = "" } = forwarding ?? {};
+  let head = `POST ${origin}${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fields}`;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;

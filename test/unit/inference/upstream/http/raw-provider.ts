@@ -4,7 +4,6 @@ import { systemClock } from "../../../../../src/base/clock.ts";
 import type { AnswerHandler, OpenConnection } from "../../../../../src/inference/upstream/http/connection.ts";
 import { codeOf } from "../../../../../src/inference/upstream/http/errors.ts";
 import { ConnectionPool } from "../../../../../src/inference/upstream/http/pool.ts";
-import { requestHead } from "../../../../../src/inference/upstream/http/request.ts";
 
 export interface RawProvider {
   readonly origin: string;
@@ -90,7 +89,7 @@ export function send(
       finish();
     },
   };
-  pool.send({ head: requestHead(pool.host, "/", []), parts: [body] }, call);
+  pool.send({ head: pool.head("/", []), parts: [body] }, call);
   return call;
 }
 

@@ -1,0 +1,60 @@
+/**
+ * `NO_PROXY`: which hosts are called around the proxy. There is no standard; this is curl's reading (curl.se/docs/manpage.html),
+ * with the ports of hosts and the loopback of Go (pkg.go.dev/golang.org/x/net/http/httpproxy).
+ */
+import { isIP } from "node:net";
+import { domainToASCII } from "node:url";
+import { cidrAllows } from "../../../base/network/cidr-list.ts";
+import { withoutBrackets } from "../../../base/network/proxy-address.ts";
+
+/** Whether an origin is called directly. */
+export type IsDirect = (origin: URL) => boolean;
+
+/** An entry of the list: whether it means this host, which is in lower case and without brackets. */
+type Means = (host: string, port: number) => boolean;
+
+/** This machine, whatever the list says: a proxy elsewhere would reach itself. An unspecified address is dialled as loopback. */
+const THIS_MACHINE = ["127.0.0.0/8", "::1", "0.0.0.0", "::"];
+
+/**
+ * Reads a list, separated by commas or blanks, of names (with all names below them), addresses, ranges such as `10.0.0.0/8`, each of
+ * the first two with or without a port, and `*` for all. What is none of these means no host.
+ */
+export function readNoProxy(text: string): IsDirect {
+  const entries = text
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== "")
+    .map((entry) => entryOf(entry.toLowerCase()));
+  return ({ hostname, port, protocol }) => {
+    const host = withoutBrackets(hostname).replace(/\.$/, "");
+    const number = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+    return isThisMachine(host) || entries.some((means) => means(host, number));
+  };
+}
+
+/** Names of loopback mean it whatever DNS says (RFC 6761, 6.3). */
+const isThisMachine = (host: string): boolean =>
+  host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && cidrAllows(THIS_MACHINE, host));
+
+function entryOf(entry: string): Means {
+  const whole = meansHost(entry);
+  if (whole !== undefined) return whole;
+  const colon = entry.lastIndexOf(":");
+  const port = entry.slice(colon + 1);
+  const means = colon < 0 || !/^\d{1,5}$/.test(port) ? undefined : meansHost(entry.slice(0, colon));
+  return (host, at) => means?.(host, at) === true && at === Number(port);
+}
+
+/** Undefined where the text has a port, or is no host. */
+function meansHost(text: string): Means | undefined {
+  if (text === "*") return () => true;
+  const address = /^\[([^\]]*)\](\/\d{1,3})?$/.exec(text);
+  const range = address === null ? text : `${address[1]}${address[2] ?? ""}`;
+  if (isIP(range.split("/", 1)[0] as string) !== 0) {
+    const list = [range];
+    return (host) => isIP(host) !== 0 && cidrAllows(list, host);
+  }
+  const name = domainToASCII(text.replace(/^\*?\./, "").replace(/\.$/, ""));
+  if (name === "" || text.includes(":")) return undefined;
+  return (host) => isIP(host) === 0 && (host === name || host.endsWith(`.${name}`));
+}
