@@ -37,6 +37,8 @@ export interface TestEndpoint {
   readonly instruction?: Readonly<Record<string, unknown>>;
   /** Instead of the simulator; a closed port, for one. */
   readonly baseUrl?: string;
+  /** `proxy` of the provider's YAML entry. */
+  readonly proxy?: string;
   readonly price?: { readonly input: number; readonly output: number };
   /** What the provider speaks; chat unless told. */
   readonly dialects?: readonly string[];
@@ -220,6 +222,7 @@ export function prepareFolder(options: GatewayOptions, simulatorUrl: string): st
     const baseUrl = endpoint.baseUrl ?? `${simulatorUrl}${path}/v1`;
     providers.push({
       ...provider(endpoint.provider, baseUrl),
+      ...(endpoint.proxy !== undefined && { proxy: endpoint.proxy }),
       ...(endpoint.dialects && { dialects: endpoint.dialects }),
       ...(endpoint.quirks && { quirks: endpoint.quirks }),
       ...(endpoint.isReal && { simulated: false }),

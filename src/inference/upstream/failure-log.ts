@@ -28,6 +28,8 @@ export function upstreamFailures(log: Logger, clock: Clock) {
     }
     left--;
     const { endpointId, provider, outcome, errorClass, httpStatus, attempt: number, durationMs } = attempt;
+    // A code of the system, or of this gateway: whether the provider could not be reached, or the proxy to it.
+    const code = errorClass === "network" && attempt.upstreamCode;
     log.info(
       {
         requestId,
@@ -36,6 +38,7 @@ export function upstreamFailures(log: Logger, clock: Clock) {
         outcome,
         errorClass,
         httpStatus,
+        ...(code && { code }),
         attempt: number,
         durationMs,
         ...(unlogged > 0 && { unlogged }),

@@ -1,5 +1,6 @@
 /** Where services listen that the installation uses: what settings name, and what DNS says of it. */
 import { describe, expect, onTestFinished, test } from "vitest";
+import { readProxyAddress } from "../../../src/base/network/proxy-address.ts";
 import { servicesOfCatalog, servicesOfConfig } from "../../../src/host/gateway/named-services.ts";
 import { readConfig } from "../../../src/host/settings/config.ts";
 import { type Address, readAddress } from "../../../src/outbound/address.ts";
@@ -48,27 +49,31 @@ test("S2: every variable that names a service is read", () => {
     RAZORPAY_KEY_ID: "id",
     RAZORPAY_KEY_SECRET: "s",
     RAZORPAY_WEBHOOK_SECRET: "s",
+    HTTP_PROXY: "http://u:p@h:14",
+    https_proxy: "socks5://h:15",
     PAYMENTS_SIMULATOR_URL: "http://127.0.0.1:12",
     PAYMENTS_SIMULATOR_KEY: "k",
     PAYMENTS_SIMULATOR_WEBHOOK_SECRET: "w",
     CONFIG_DIR: import.meta.dirname,
   });
   const ports = servicesOfConfig(config, ["http://h:13", undefined]).map(({ port }) => port);
-  expect(ports.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+  expect(ports.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 });
 
-test("S2: providers that are reached are services, in each of their regions", () => {
+test("S2: providers that are reached are services, in each of their regions, and their proxies", () => {
   const provider = (status: string, baseUrl: string) => ({
     status,
     baseUrl,
     regionUrls: { eu: "http://vllm.eu:8000/v1" },
     regions: ["eu", "us"],
+    proxy: readProxyAddress("http://u:p@proxy:3128"),
   });
   const providers = new Map([
     ["a", provider("active", "http://vllm-{region}:8000")],
     ["b", provider("inactive", "http://10.0.0.1:8000")],
   ]) as never;
-  expect(servicesOfCatalog({ providers }).map(({ host }) => host)).toEqual(["vllm-eu", "vllm-us", "vllm.eu"]);
+  const hosts = servicesOfCatalog({ providers }).map(({ host }) => host);
+  expect(hosts).toEqual(["vllm-eu", "vllm-us", "vllm.eu", "proxy"]);
 });
 
 function opened(services: readonly Service[], answers: Record<string, readonly string[] | Error>) {
