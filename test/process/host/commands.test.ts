@@ -68,6 +68,26 @@ describe("O29: weir check", () => {
       expect(await stateOf({ CELLS, PATH: bare, DATA_DIR: dataDir })).toEqual([1, had]);
   });
 
+  test("O29: says by which proxies providers are called, without their passwords (T61)", async () => {
+    const direct = await weir(await place({}), "check");
+    expect(direct.output).toMatch(/^proxies +none, so providers are called directly$/m);
+    const where = await place({
+      https_proxy: "http://me:s3cret@proxy.test:3128",
+      ALL_PROXY: "socks5h://socks.test",
+    });
+    const { code, output } = await weir(where, "check");
+    expect(code).toBe(0);
+    const told =
+      "http addresses by socks5h://socks.test:1080, https addresses by http://proxy.test:3128 with a password";
+    expect(output).toContain(`proxies        ${told}`);
+    const wrong = await weir(await place({ HTTP_PROXY: "ftp://me:s3cret@proxy.test" }), "check");
+    expect([wrong.code, wrong.output]).toEqual([
+      1,
+      expect.stringContaining("HTTP_PROXY: must be an http, https, socks5 or socks5h URL"),
+    ]);
+    expect(`${output}${wrong.output}`).not.toMatch(/s3cret/);
+  });
+
   test("O29: names the variables that the log of a start names", async () => {
     const where = await place({ GOOGLE_CLOUD_PROJECT: "", VLLM_BASE_URL: "", OLLAMA_BASE_URL: "" });
     const { output } = await weir(where, "check");

@@ -4,9 +4,11 @@ import { decodeProtectedHeader, jwtVerify } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sha256 } from "../../../../src/base/digest.ts";
 import type { AwsKeys, ServiceAccount } from "../../../../src/base/endpoint.ts";
+import { readProxyAddress } from "../../../../src/base/network/proxy-address.ts";
 import { failure, mayFallBack, withoutCredential } from "../../../../src/inference/upstream/failure.ts";
 import { signedHeaders } from "../../../../src/inference/upstream/sigv4.ts";
 import { openUpstreams, type Upstreams } from "../../../../src/inference/upstream/upstreams.ts";
+import { startForwardProxy } from "../../../support/proxy/forward-proxy.ts";
 import {
   endpointAt,
   type GivenProvider,
@@ -130,6 +132,19 @@ describe("Google", () => {
     });
     expect(payload).toMatchObject({ iat: START_MS / 1000, exp: START_MS / 1000 + 3600 });
     expect(payload.scope).toBe("https://www.googleapis.com/auth/cloud-platform");
+  });
+
+  test("a token is asked for by the provider's proxy, as its calls are", async () => {
+    giveTokens();
+    const proxy = await startForwardProxy();
+    const { provider: own, ...endpoint } = at(account());
+    const proxied = { ...endpoint, provider: { ...own, proxy: readProxyAddress(proxy.url) } };
+    expect(await bearerOf(proxied)).toBe("Bearer t1");
+    expect(proxy.asked).toEqual([
+      `POST ${provider.url}/token`,
+      expect.stringMatching(`^POST ${provider.url}/v1/`),
+    ]);
+    await proxy.close();
   });
 
   test("one refresh serves all callers, and its token all calls until shortly before its end", async () => {
