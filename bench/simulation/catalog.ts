@@ -24,6 +24,7 @@ export function catalogOf(
     id: MODEL,
     vendor: "v",
     name: "M",
+    aliases: [],
     task: "generate",
     tokenizer: "",
     status: "active",

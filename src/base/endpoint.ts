@@ -207,6 +207,8 @@ export interface Model {
   readonly id: string;
   readonly vendor: string;
   readonly name: string;
+  /** Other names that callers may ask for it by, as the file has them: with a vendor or without. */
+  readonly aliases: readonly string[];
   readonly task: Task;
   /** Name of the public encoding that counts its tokens, such as `o200k_base`; empty where there is none. */
   readonly tokenizer: string;

@@ -6,26 +6,39 @@ const MAX_WORD = 200;
 const MAX_TYPOS = 10;
 
 /** The closest of `known` by edit distance, or undefined where none is near enough to be a typo. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export const nearest = (word: string, known: readonly string[]): string | undefined =>
+  nearestOf(word, known, 1)[0];
+
+/** The closest of `known` by edit distance, the nearest first, at most so many; empty where none is near enough to be a typo. */
+export function nearestOf(word: string, known: readonly string[], most: number): readonly string[] {
   // Comparing user input takes time in proportion to its length.
-  if (word.length > MAX_WORD) return undefined;
+  if (word.length > MAX_WORD) return [];
   const meant = word.toLowerCase();
-  let best: string | undefined;
+  const found: { readonly candidate: string; readonly distance: number }[] = [];
   let within = Math.min(Math.max(2, Math.floor(word.length / 3)), MAX_TYPOS);
   for (const candidate of known) {
+    if (within < 0) break;
     const distance = editDistance(meant, candidate.toLowerCase(), within);
     if (distance > within) continue;
-    if (distance === 0) return candidate;
-    best = candidate;
-    // Only a nearer word replaces it.
-    within = distance - 1;
+    const farther = found.findIndex((other) => other.distance > distance);
+    found.splice(farther < 0 ? found.length : farther, 0, { candidate, distance });
+    if (found.length > most) found.pop();
+    // Only a nearer word replaces one.
+    if (found.length === most) within = (found.at(-1)?.distance ?? 0) - 1;
   }
-  return best;
+  return found.map(({ candidate }) => candidate);
 }
 
 /** Ends a message that names an unknown word. */
 export const didYouMean = (near: string | undefined): string =>
   near === undefined ? "" : `; did you mean "${near}"?`;
+
+/** The same with several; empty where there are none. */
+export function didYouMeanOneOf(near: readonly string[]): string {
+  const [last, ...others] = near.map((each) => `"${each}"`).reverse();
+  if (last === undefined) return "";
+  return `; did you mean ${others.length === 0 ? last : `${others.reverse().join(", ")} or ${last}`}?`;
+}
 
 /**
  * Levenshtein distance; some greater number where it exceeds `within`. Computes only a band around the diagonal

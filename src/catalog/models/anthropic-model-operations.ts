@@ -9,12 +9,13 @@ import { fail } from "../../base/errors.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import type { CatalogOperationsDeps } from "./operations.ts";
-import { activeEndpoints } from "./records.ts";
+import { activeEndpoints, aliasesField, aliasesOf } from "./records.ts";
 import { modelNamed } from "./stats-operations.ts";
 
 const modelSchema = z.object({
   type: z.literal("model"),
   id: z.string(),
+  aliases: aliasesField,
   display_name: z.string(),
   created_at: z.string().describe("Release of the model; 1970 where it is not known."),
   max_input_tokens: z.int().describe("The model's context length."),
@@ -39,7 +40,7 @@ const listQuery = z.object({
 export function anthropicModelOperations({ catalog }: Pick<CatalogOperationsDeps, "catalog">) {
   const one = (id: string) => {
     const snapshot = catalog.current();
-    return modelWire(snapshot.resolve(id) ?? modelNamed(snapshot, id));
+    return modelWire(modelNamed(snapshot, id));
   };
   return {
     listAnthropicModels: operation({
@@ -124,6 +125,7 @@ const createdMs = ({ released }: Model): number => (released === "" ? 0 : Date.p
 const modelWire = (model: Model): z.input<typeof modelSchema> => ({
   type: "model",
   id: model.id,
+  ...aliasesOf(model),
   display_name: model.name,
   created_at: isoTime(createdMs(model)),
   max_input_tokens: model.contextLength,

@@ -7,6 +7,7 @@ import { type Problem, pointerTo } from "../../base/document/document.ts";
 import { didYouMean, nearest } from "../../base/document/nearest.ts";
 import type { Capabilities, Dialect, Endpoint, Modality, Provider, Task } from "../../base/endpoint.ts";
 import type { CatalogFiles, Checked, ConfigDocument } from "./files.ts";
+import { namesOfAlias } from "./model-names.ts";
 import type { PriceTable } from "./price-versions.ts";
 import { type DatedPrices, listPriceTable, markedUp, priceFaults } from "./prices.ts";
 import { buildProviders, dataPolicyOf, type Environment } from "./providers.ts";
@@ -41,7 +42,7 @@ export async function buildDraft(
 ): Promise<Checked<CatalogDraft>> {
   const problems: Problem[] = [];
   const providers = await buildProviders(files.providers, environment, problems);
-  const shared = { providers, problems, seen: new Map<string, string>() };
+  const shared = { providers, problems, seen: new Map<string, string>(), names: namesIn(files) };
   const models = files.vendors.flatMap((document) => new ModelsBuild(document, shared).models());
   if (problems.length > 0) return { ok: false, problems };
   return { ok: true, value: { providers, models } };
@@ -59,7 +60,19 @@ interface Shared {
   readonly problems: Problem[];
   /** Where each id was first seen, as `file:line`. */
   readonly seen: Map<string, string>;
+  /** Model ids by these and by their bare names. */
+  readonly names: ReadonlyMap<string, string>;
 }
+
+const namesIn = ({ vendors }: CatalogFiles): ReadonlyMap<string, string> =>
+  new Map(
+    vendors.flatMap(({ value }) =>
+      value.models.flatMap(({ id }) => [
+        [id, id],
+        [id.slice(id.indexOf("/") + 1), id],
+      ]),
+    ),
+  );
 
 /** The models of one file. */
 class ModelsBuild {
@@ -79,12 +92,25 @@ class ModelsBuild {
       if (!entry.id.startsWith(`${vendor}/`)) {
         this.#refuse([...path, "id"], `this file's vendor is ${vendor}: expected ${vendor}/<model>`);
       }
+      this.#checkAliases(path, entry);
       this.#checkTask(path, entry);
       const endpoints = entry.endpoints.flatMap((endpoint, e) => {
         const draft = this.#endpoint([...path, "endpoints", e], entry, endpoint);
         return draft === undefined ? [] : [draft];
       });
       return { entry, vendor, tokenizer: entry.tokenizer ?? tokenizer, endpoints };
+    });
+  }
+
+  /** An alias must leave no doubt: it is no model's name, and one model's alias. */
+  #checkAliases(path: readonly PropertyKey[], { aliases }: ModelEntry): void {
+    aliases.forEach((alias, a) => {
+      const at = [...path, "aliases", a];
+      const [owner] = namesOfAlias(this.#document.value.vendor, alias).flatMap(
+        (name) => this.#shared.names.get(name) ?? [],
+      );
+      if (owner !== undefined) this.#refuse(at, `${alias} is the name of ${owner} already`);
+      else for (const name of namesOfAlias(this.#document.value.vendor, alias)) this.#once(at, name, "alias");
     });
   }
 

@@ -9,6 +9,7 @@ import { buildDraft, type CatalogDraft, type EndpointDraft, type ModelDraft } fr
 import type { Changelog } from "./changelog.ts";
 import { readCatalogFiles } from "./files.ts";
 import { knownModels } from "./known-models.ts";
+import { type ModelNames, modelNames } from "./model-names.ts";
 import type { CurrentVersion, PriceVersions } from "./price-versions.ts";
 import type { Environment } from "./providers.ts";
 import type { Readings } from "./readings.ts";
@@ -30,12 +31,10 @@ export interface CatalogOptions extends Environment {
   readonly onFollowing?: (followed: Promise<Followed>) => void;
 }
 
-export interface CatalogSnapshot {
+export interface CatalogSnapshot extends ModelNames {
   /** Every model of the files by full id, including those without an active endpoint. */
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** By `<vendor>/<model>`, or by the bare model name where only one vendor has it. Case-sensitive; one map look-up. */
-  resolve(name: string): Model | undefined;
   /** Endpoints of a model that this gateway cannot reach: no credential, no address, or a provider switched off. */
   unreachable(modelId: string): readonly Endpoint[];
   /** When the endpoint's prices last changed (milliseconds since 1970); undefined when they never did. */
@@ -195,11 +194,10 @@ function snapshotOf(
     );
     models.set(drafted.entry.id, modelOf(drafted, reachable));
   }
-  const names = namesOf(models);
   return Object.freeze({
+    ...modelNames(models),
     models,
     providers: draft.providers,
-    resolve: (name: string) => names.get(name),
     unreachable: (modelId: string) => unreachable.get(modelId) ?? [],
     priceChangedMs: (endpointId: string) => versions.get(endpointId)?.changedMs,
     scheduledPrices: (endpointId: string) => scheduled.get(endpointId) ?? [],
@@ -229,6 +227,7 @@ function modelOf({ entry, vendor, tokenizer }: ModelDraft, endpoints: readonly E
     id: entry.id,
     vendor,
     name: entry.name,
+    aliases: Object.freeze([...entry.aliases]),
     task: entry.task,
     tokenizer,
     modalitiesIn: Object.freeze(
@@ -244,18 +243,4 @@ function modelOf({ entry, vendor, tokenizer }: ModelDraft, endpoints: readonly E
     released: entry.released,
     endpoints: Object.freeze(endpoints),
   });
-}
-
-/** Full ids, and bare names that only one vendor has. Bare names contain no slash, so the two cannot collide. */
-function namesOf(models: ReadonlyMap<string, Model>): ReadonlyMap<string, Model> {
-  const names = new Map<string, Model>();
-  const shared = new Set<string>();
-  for (const model of models.values()) {
-    const bare = model.id.slice(model.vendor.length + 1);
-    if (names.has(bare)) shared.add(bare);
-    names.set(model.id, model);
-    names.set(bare, model);
-  }
-  for (const bare of shared) names.delete(bare);
-  return names;
 }

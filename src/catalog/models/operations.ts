@@ -53,7 +53,7 @@ const listQuery = z.object({
   new: flag.describe("`1`: only models released this week."),
   price_changed: flag.describe("`1`: only models with a price change in the last seven days."),
   status: z.enum(["active", "deprecated"]).optional().describe("Only models of this status."),
-  q: z.string().optional().describe("Only what has this text in its id or name."),
+  q: z.string().optional().describe("Only what has this text in its id, its name or an alias."),
   sort: z
     .enum(["name", "price", "latency", "popularity", "newest"])
     .default("name")
@@ -115,7 +115,7 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
       errors: ["model_not_found"],
       run({ params: { id } }) {
         const snapshot = deps.catalog.current();
-        return modelRecord(snapshot.resolve(id) ?? modelNamed(snapshot, id), snapshot, stats());
+        return modelRecord(modelNamed(snapshot, id), snapshot, stats());
       },
     }),
     getModelEndpoints: operation({
@@ -157,7 +157,7 @@ function listModels(
   for (const model of snapshot.models.values()) {
     if (query.vendor !== undefined && model.vendor !== query.vendor) continue;
     if (query.status !== undefined && model.status !== query.status) continue;
-    if (text !== undefined && !`${model.id}\n${model.name}`.toLowerCase().includes(text)) continue;
+    if (text !== undefined && !textOf(model).includes(text)) continue;
     if (query.modality && ![...model.modalitiesIn, ...model.modalitiesOut].includes(query.modality)) continue;
     if (query.new && !isRecent(Date.parse(model.released), nowMs)) continue;
     const active = activeEndpoints(model);
@@ -169,6 +169,9 @@ function listModels(
   const before = ORDERS[query.sort];
   return records.sort((a, b) => before(a, b) || compare(a.id, b.id));
 }
+
+/** What a search looks at. */
+const textOf = ({ id, name, aliases }: Model): string => [id, name, ...aliases].join("\n").toLowerCase();
 
 /** NaN and undefined are never recent. */
 const isRecent = (atMs: number | undefined, nowMs: number): boolean =>

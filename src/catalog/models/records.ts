@@ -99,6 +99,15 @@ export const modelPath = z.object({
   model: z.string().describe("The model's name without its vendor."),
 });
 
+/** Absent where there are none. */
+export const aliasesField = z
+  .array(z.string())
+  .optional()
+  .describe("Other names that calls may give the model; absent where it has none.");
+
+export const aliasesOf = ({ aliases }: Model): { aliases?: string[] } =>
+  aliases.length === 0 ? {} : { aliases: [...aliases] };
+
 /** `object`, `created` and `owned_by` are what OpenAI's clients read; the rest is the specification's. */
 export const modelRecordSchema = z.object({
   id: z.string().describe("Model id, `<vendor>/<model>`."),
@@ -107,6 +116,7 @@ export const modelRecordSchema = z.object({
   owned_by: z.string().describe("Who made the model; OpenAI's clients read it."),
   vendor: z.string().describe("Who made the model."),
   name: z.string().describe("Display name."),
+  aliases: aliasesField,
   task,
   modalities: z
     .object({ in: modalities.describe("What it reads."), out: modalities.describe("What it writes.") })
@@ -211,6 +221,7 @@ export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: Cata
     owned_by: model.vendor,
     vendor: model.vendor,
     name: model.name,
+    ...aliasesOf(model),
     task: model.task,
     modalities: { in: [...model.modalitiesIn], out: [...model.modalitiesOut] },
     context_length: model.contextLength,

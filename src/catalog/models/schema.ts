@@ -263,9 +263,19 @@ const endpoint = z.strictObject({
   data_policy: dataPolicy.optional(),
 });
 
+const MOST_ALIASES = 20;
+
+/** As clients write names of models: tags and dates of other catalogues have a colon or an at sign. */
+const alias = z
+  .string()
+  .max(120)
+  .regex(/^([A-Za-z0-9._-]+\/)?[A-Za-z0-9._:@-]+$/, "use <model> or <vendor>/<model>");
+
 const model = z.strictObject({
   id: z.string().regex(/^[a-z0-9-]+\/[A-Za-z0-9._-]+$/, "use <vendor>/<model>"),
   name,
+  /** Other names of the model, each with this file's vendor and without, or exactly as it is where it names one. */
+  aliases: z.array(alias).max(MOST_ALIASES).default([]),
   task: z.enum(["generate", "embed", "rerank"]).default("generate"),
   /** Overrides the file's. */
   tokenizer: tokenizer.optional(),

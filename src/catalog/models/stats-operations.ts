@@ -4,9 +4,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
-import { didYouMean, nearest } from "../../base/document/nearest.ts";
 import type { Model } from "../../base/endpoint.ts";
-import { fail } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
@@ -103,13 +101,9 @@ export const simulatedModels = (snapshot: CatalogSnapshot): string[] =>
     .filter(({ endpoints }) => endpoints.length > 0 && endpoints.every((e) => e.provider.simulated))
     .map(({ id }) => id);
 
-/** @throws WeirError `model_not_found`, naming the nearest. */
-export function modelNamed(snapshot: CatalogSnapshot, id: string): Model {
-  const model = snapshot.models.get(id);
-  if (model !== undefined) return model;
-  const near = nearest(id, [...snapshot.models.keys()]);
-  throw fail("model_not_found", `No model ${id.slice(0, 200)}${didYouMean(near)}`);
-}
+/** The model of a path, by any of its names. @throws WeirError `model_not_found`, naming the nearest */
+export const modelNamed = (snapshot: CatalogSnapshot, name: string): Model =>
+  snapshot.resolve(name) ?? snapshot.meant(name);
 
 /** Scheduled prices of all endpoints of the model that the files have. */
 const scheduledOf = (model: Model, snapshot: CatalogSnapshot): z.output<typeof scheduledPrice>[] =>

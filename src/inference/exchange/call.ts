@@ -70,6 +70,8 @@ export class Call implements Indexed {
   answeredAs: AnsweredAs | undefined;
   request: ClientRequest | undefined;
   model: Model | undefined;
+  /** The request names the model by an alias, or with a date or the like behind it. */
+  isOtherName = false;
   /** Endpoint and key that answered the conversation before: tried first if allowed, unless the request gives an order. */
   preferred: Preferred | undefined;
   /** The decision of policy and request; also set for a call that was denied. */
@@ -161,6 +163,11 @@ export class Call implements Indexed {
     if (!incoming.appUrl && !incoming.appTitle) return "";
     this.#headerApp ??= appOfHeaders(incoming.appUrl, incoming.appTitle);
     return this.#headerApp;
+  }
+
+  /** Says which model `isOtherName` was taken for. */
+  get nameWarning(): string {
+    return `model_resolved: ${this.model?.id}`;
   }
 
   /** User and session of the request. */

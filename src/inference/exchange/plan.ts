@@ -43,10 +43,7 @@ const TEXT_SHARE = 0.95;
 export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<PlannedCall> {
   const { request } = call;
   const { facts } = request;
-  const model = deps.catalog.current().resolve(facts.model);
-  if (model === undefined) {
-    throw fail("model_not_found", `There is no model "${facts.model.slice(0, 200)}".`, { param: "/model" });
-  }
+  const model = modelOf(deps.catalog.current(), call);
   call.model = model;
   const { task } = call.incoming.format;
   if (model.task !== task) {
@@ -61,6 +58,16 @@ export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<Plann
     () => facts.promptTokens,
   );
   return counted.then((promptTokens) => planned(deps, call, model, reachable, promptTokens));
+}
+
+/** The model that the call names. @throws WeirError `model_not_found` */
+function modelOf(catalog: CatalogSnapshot, call: ReadCall): Model {
+  const { model: name } = call.request.facts;
+  const model = catalog.resolve(name);
+  if (model !== undefined) return model;
+  const meant = catalog.meant(name, "/model");
+  call.isOtherName = true;
+  return meant;
 }
 
 /** The model with the endpoints of the org's own keys. Test keys reach the simulator only, which needs no provider key. */

@@ -10,6 +10,8 @@ export interface CatalogView {
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, unknown>;
   resolve(name: string): Model | undefined;
+  /** What another name means. @throws WeirError `model_not_found` */
+  meant(name: string, param?: string): Model;
   unreachable(modelId: string): readonly Endpoint[];
 }
 

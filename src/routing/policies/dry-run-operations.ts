@@ -149,10 +149,7 @@ function planCall(
 ): DryRun {
   const { orgId } = caller;
   const catalog = deps.catalog.current();
-  const model = catalog.resolve(modelName);
-  if (model === undefined) {
-    throw fail("model_not_found", `There is no model "${modelName}".`, { param: "/model" });
-  }
+  const model = catalog.resolve(modelName) ?? catalog.meant(modelName, "/model");
   const { keyId, environment, ...key } = keyOf(deps, caller, body.key_id);
   const projectId = body.project_id ?? key.projectId;
   if (body.project_id !== undefined) assertProject(deps.accounts, orgId, projectId, "/project_id");

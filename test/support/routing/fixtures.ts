@@ -81,6 +81,7 @@ export const model = (...endpoints: Endpoint[]): Model => ({
   id: "v/m",
   vendor: "v",
   name: "M",
+  aliases: [],
   task: "generate",
   tokenizer: "",
   modalitiesIn: ["text"],

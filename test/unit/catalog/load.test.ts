@@ -127,6 +127,19 @@ describe("the shipped catalog", () => {
     }
   });
 
+  test("knows the names that clients send", async () => {
+    const catalog = await loadCatalog({ ...options(), configDir: SHIPPED });
+    for (const [name, id] of [
+      ["claude-haiku-4-5-20251001", "anthropic/claude-haiku-4-5"],
+      ["claude-sonnet-4-20250514", "anthropic/claude-sonnet-4-0"],
+      ["anthropic/claude-opus-4.5", "anthropic/claude-opus-4-5"],
+      ["gpt-4o-2024-08-06", "openai/gpt-4o"],
+      ["mistral-small-latest", "mistralai/mistral-small-2603"],
+      ["codestral-2508", "mistralai/codestral-latest"],
+    ])
+      expect(catalog.meant(name as string).id).toBe(id);
+  });
+
   test("serves one open-weight model from several providers", async () => {
     const catalog = await loadCatalog({ ...options(await everything()), configDir: SHIPPED });
     const providers = catalog.resolve("gpt-oss-120b")?.endpoints.map((e) => e.provider.id);
@@ -177,6 +190,21 @@ describe("valid catalogs", () => {
     expect(catalog.resolve("small2")?.id).toBe("other/small2");
     expect(catalog.resolve("third/small")?.id).toBe("third/small");
     expect(catalog.resolve("small")).toBeUndefined();
+  });
+
+  test("aliases are found, also with a date, and change no price version", async () => {
+    const before = (await loadCatalog(options())).resolve("small")?.endpoints[0]?.prices.version;
+    await write(
+      "models/weir.yaml",
+      MODELS.replace("name: Small", "name: Small\n    aliases: [tiny, acme/tiny:v1]"),
+    );
+    const catalog = await loadCatalog(options());
+    for (const name of ["tiny", "weir/tiny", "acme/tiny:v1", "tiny-2026-01-31"])
+      expect(catalog.meant(name).id).toBe("weir/small");
+    expect(catalog.resolve("small")).toMatchObject({
+      aliases: ["tiny", "acme/tiny:v1"],
+      endpoints: [{ prices: { version: before } }],
+    });
   });
 
   test("T61: no serialiser or logger shows a provider's credential", async () => {

@@ -104,7 +104,7 @@ function dryRun(deps: InquireDeps, call: PlannedCall): object {
     }),
     excluded: excludedWire(plan.excluded),
     trace: plan.trace(),
-    warnings: [],
+    warnings: call.isOtherName ? [call.nameWarning] : [],
     reserve_micro: worstCaseOf(deps, call),
     price_version: first.prices.version,
   };

@@ -4,6 +4,7 @@ import { seededRandom } from "../../../../src/base/clock.ts";
 import type { Endpoint, Model } from "../../../../src/base/endpoint.ts";
 import type { AnyOperation, Caller } from "../../../../src/base/operation/operation.ts";
 import { USUAL_QUOTAS } from "../../../../src/base/quota.ts";
+import { modelNames } from "../../../../src/catalog/models/model-names.ts";
 import type { AccountView } from "../../../../src/routing/policies/account-view.ts";
 import type { CanaryRed } from "../../../../src/routing/policies/canary/canary.ts";
 import {
@@ -55,13 +56,14 @@ export const CHEAP = endpoint("ep_cheap", { input: 100, output: 400, provider: p
 export const DEAR = endpoint("ep_dear", { input: 300, output: 900, provider: provider("dear", true) });
 export const MODEL: Model = model(CHEAP, DEAR);
 
+const models = new Map([[MODEL.id, MODEL]]);
 const catalog = {
-  models: new Map([[MODEL.id, MODEL]]),
+  ...modelNames(models),
+  models,
   providers: new Map([
     ["cheap", CHEAP.provider],
     ["dear", DEAR.provider],
   ]),
-  resolve: (name: string) => (name === MODEL.id || name === "m" ? MODEL : undefined),
   unreachable: (): readonly Endpoint[] => [],
 };
 
