@@ -130,6 +130,7 @@ function classOf(status: number): ErrorClass {
 
 /** An error event in a stream, or an error object with status 200, classified by its content. */
 export function reportedFailure(upstream: UpstreamError, httpStatus: number): UpstreamFailure {
+  if (upstream.isUnusable === true) return failure("invalid_response", "protocol", httpStatus, upstream);
   const refusal = refusalOf(REPORTED, upstream);
   if (refusal === undefined) return unknownReport(upstream, httpStatus);
   const errorClass = CLASSES[refusal.meaning];

@@ -11,7 +11,7 @@ import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import { readCitations } from "./citations.ts";
 import { hasSound, readImages } from "./media.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
-import { readStop } from "./stop.ts";
+import { readStop, unusableChoice } from "./stop.ts";
 import { isCustomCall } from "./tool-call.ts";
 import { readEventUsage } from "./usage.ts";
 
@@ -23,9 +23,13 @@ export function readChatReply(body: unknown): NeutralReply {
     return { choices: [], usage: undefined, error: readErrorValue(reply) };
   }
   if (!Array.isArray(reply.choices)) throw noCompletion();
+  const usage = readEventUsage(reply);
+  const choices = reply.choices.map(objectOf);
+  const unusable = choices.map(unusableChoice).find((error) => error !== undefined);
+  if (unusable !== undefined) return { choices: [], usage, error: unusable };
   return {
-    choices: reply.choices.map((choice) => choiceOf(objectOf(choice))),
-    usage: readEventUsage(reply),
+    choices: choices.map(choiceOf),
+    usage,
     report: chatReport(reply),
   };
 }

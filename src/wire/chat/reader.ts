@@ -18,6 +18,7 @@ import { readErrorValue } from "../neutral/upstream-error.ts";
 import type { MendedCall } from "../relay/call-edits.ts";
 import { ChoiceReader } from "./choice-reader.ts";
 import { isErrorBody } from "./read-reply.ts";
+import { unusableChoice } from "./stop.ts";
 import { readEventUsage } from "./usage.ts";
 
 /** Larger indexes count as the last choice: no answer has so many. */
@@ -112,6 +113,7 @@ export class ChatStreamReader extends SseStreamReader {
       const index = placeOf(value.index);
       const choice = this.#choice(index);
       choice.take(value);
+      if (choice.finish !== "") this.error ??= unusableChoice(value);
       if (choice.mended === undefined) continue;
       this.mended ??= new Map();
       this.mended.set(place, { choice: index, calls: choice.mended });

@@ -19,7 +19,7 @@ import { chatReport, isErrorBody, noCompletion, readChatReply } from "./read-rep
 import type { ChatRequest } from "./request.ts";
 import { chatRestating } from "./restating.ts";
 import { ChatSpliceStream } from "./splice-stream.ts";
-import { readStop } from "./stop.ts";
+import { readStop, unusableChoice } from "./stop.ts";
 import { readChatUsage, writeChatUsage } from "./usage.ts";
 
 const COMPLETION: AnswerReading = {
@@ -54,13 +54,16 @@ function ending({ choices }: JsonObject): Ending {
   if (!Array.isArray(choices)) throw noCompletion();
   let stopReason: Ending["stopReason"] = "";
   let toolCalls = 0;
+  let error: Ending["error"];
   for (let index = 0; index < choices.length; index++) {
     const { message, finish_reason: reason } = objectOf(choices[index]);
     const calls = callsIn(objectOf(message));
-    if (index === 0) stopReason = readStop(stringOf(reason), calls > 0).reason;
+    const stop = readStop(stringOf(reason), calls > 0).reason;
+    if (index === 0) stopReason = stop;
+    if (stop === "other") error ??= unusableChoice(objectOf(choices[index]));
     toolCalls += calls;
   }
-  return { stopReason, toolCalls, hasOddCalls: toolCalls > 0 && hasOddCalls(choices) };
+  return { stopReason, toolCalls, hasOddCalls: toolCalls > 0 && hasOddCalls(choices), error };
 }
 
 const hasOddCalls = (choices: readonly unknown[]): boolean =>

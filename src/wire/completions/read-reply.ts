@@ -1,7 +1,7 @@
 /** A whole completion of an upstream, read into neutral terms (OpenAI API reference, "The completion object"). */
 import { fail } from "../../base/errors.ts";
 import { chatReport, isErrorBody } from "../chat/read-reply.ts";
-import { readStop } from "../chat/stop.ts";
+import { readStop, unusableChoice } from "../chat/stop.ts";
 import { readChatUsage } from "../chat/usage.ts";
 import type { NeutralReply } from "../neutral/neutral.ts";
 import { objectOf, stringOf } from "../neutral/reader.ts";
@@ -12,6 +12,11 @@ export function readCompletionsReply(body: unknown): NeutralReply {
   const reply = objectOf(body);
   if (isErrorBody(reply)) return { choices: [], usage: undefined, error: readErrorValue(reply) };
   if (!Array.isArray(reply.choices)) throw noTextCompletion();
+  const unusable = reply.choices
+    .map(objectOf)
+    .map(unusableChoice)
+    .find((error) => error !== undefined);
+  if (unusable !== undefined) return { choices: [], usage: readChatUsage(reply.usage), error: unusable };
   return {
     choices: reply.choices.map(objectOf).map(({ text, finish_reason: reason }) => ({
       parts: typeof text === "string" && text !== "" ? [{ type: "text", text }] : [],

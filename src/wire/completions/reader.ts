@@ -1,6 +1,6 @@
 /** A completions stream of an upstream, read into neutral events (OpenAI API reference, "Completions", `stream`). */
 import { isErrorBody } from "../chat/read-reply.ts";
-import { readStop } from "../chat/stop.ts";
+import { readStop, unusableChoice } from "../chat/stop.ts";
 import { readEventUsage } from "../chat/usage.ts";
 import { laterOpenAiTiers, NO_TIERS, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import type { Report, TierNames } from "../neutral/asked-extras.ts";
@@ -78,7 +78,8 @@ export class CompletionsStreamReader extends SseStreamReader {
     if (usage !== undefined) this.emit({ type: "usage", usage });
   }
 
-  #choice({ index, text, finish_reason: reason }: JsonObject): void {
+  #choice(choice: JsonObject): void {
+    const { index, text, finish_reason: reason } = choice;
     const at = placeOf(index);
     this.#begin(at);
     if (typeof text === "string" && text !== "")
@@ -87,6 +88,7 @@ export class CompletionsStreamReader extends SseStreamReader {
     if (finish === "") return;
     if (this.#finishes[at] === "") this.#unfinished--;
     this.#finishes[at] = finish;
+    this.error ??= unusableChoice(choice);
   }
 
   #begin(at: number): void {

@@ -4,7 +4,7 @@
  */
 import type { Endpoint } from "../../base/endpoint.ts";
 import { chatReport, isErrorBody } from "../chat/read-reply.ts";
-import { readStop } from "../chat/stop.ts";
+import { readStop, unusableChoice } from "../chat/stop.ts";
 import { readChatUsage, writeChatUsage } from "../chat/usage.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { Outgoing, Passage, WholeAnswer } from "../format.ts";
@@ -43,7 +43,9 @@ function ending(value: JsonObject): ReturnType<AnswerReading["ending"]> {
   if (!Array.isArray(value.choices)) throw noTextCompletion();
   const [first] = value.choices;
   const reason = stringOf(objectOf(first).finish_reason);
-  return { stopReason: first === undefined ? "" : readStop(reason, false).reason, toolCalls: 0 };
+  const stopReason = first === undefined ? "" : readStop(reason, false).reason;
+  const error = stopReason === "other" ? unusableChoice(objectOf(first)) : undefined;
+  return { stopReason, toolCalls: 0, error };
 }
 
 function spliceCompletionsRequest(

@@ -8,13 +8,15 @@ import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import { readCitation } from "./citations.ts";
 import { readMedia } from "./images.ts";
-import { readStop } from "./stop.ts";
+import { readStop, unusableReason } from "./stop.ts";
 import { readConverseUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no answer. */
 export function readConverseReply(body: unknown): NeutralReply {
   const answer = objectOf(body);
   const usage = readConverseUsage(answer.usage);
+  const unusable = unusableReason(answer.stopReason);
+  if (unusable !== undefined) return { choices: [], usage, error: unusable };
   const { message } = objectOf(answer.output);
   if (!isObject(message)) {
     // The service's own form of an error: its message, at the top.

@@ -20,7 +20,7 @@ import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import { EventStreamDecoder, type FrameHeaders } from "./event-stream.ts";
 import { OpenImages } from "./images.ts";
-import { readStop } from "./stop.ts";
+import { readStop, unusableReason } from "./stop.ts";
 import { readConverseUsage } from "./usage.ts";
 
 interface Block {
@@ -47,6 +47,8 @@ export class ConverseStreamReader implements StreamReader {
   readonly #images: OpenImages;
   #parts = 0;
   #calls = 0;
+  /** The error that the answer is, told once its usage has come. */
+  #unusable: UpstreamError | undefined;
   #emit: Emit = () => {};
   readonly #each = (headers: FrameHeaders, payload: string) => this.#frame(headers, payload);
 
@@ -63,6 +65,7 @@ export class ConverseStreamReader implements StreamReader {
 
   /** A frame that was cut cannot be read. */
   end(_: Emit): void {
+    this.error ??= this.#unusable;
     if (!this.done && this.error === undefined && this.#frames.pendingBytes > 0) this.malformed++;
   }
 
@@ -101,6 +104,7 @@ export class ConverseStreamReader implements StreamReader {
         this.report = converseReport(event);
         const usage = readConverseUsage(event.usage);
         if (usage !== undefined) this.#emit({ type: "usage", usage });
+        this.error = this.#unusable;
         this.done = this.complete;
       }
     }
@@ -207,6 +211,8 @@ export class ConverseStreamReader implements StreamReader {
     if (this.complete) return;
     for (const index of [...this.#blocks.keys(), ...this.#images.indexes]) this.#close(index);
     this.complete = true;
+    this.#unusable = unusableReason(stopReason);
+    if (this.#unusable !== undefined) return;
     const reason = readStop(stopReason, this.#calls);
     this.#emit({ type: "stop", choice: 0, stop: { reason } });
   }

@@ -1,6 +1,7 @@
 /** A whole generateContent answer (https://ai.google.dev/api/generate-content#generatecontentresponse). */
 import { fail } from "../../base/errors.ts";
 import { geminiReport } from "../extras/reports.ts";
+import type { UpstreamError } from "../neutral/contract.ts";
 import type {
   NeutralChoice,
   NeutralReply,
@@ -14,7 +15,7 @@ import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import { isBlocked, readCall, readLogprobs, readMedia } from "./candidate.ts";
 import { readCitations } from "./citations.ts";
-import { readStop } from "./stop.ts";
+import { emptyReason, readStop, unusableReason } from "./stop.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no answer. */
@@ -27,10 +28,21 @@ export function readGeminiReply(body: unknown): NeutralReply {
   const candidates = listOf(answer.candidates).filter(isObject);
   if (candidates.length > 0) {
     const choices = candidates.map(readCandidate);
-    return { choices, usage, report };
+    const error = errorOf(candidates, choices);
+    return error === undefined ? { choices, usage, report } : { choices: [], usage, error };
   }
   if (isBlocked(answer)) return { choices: [{ parts: [], stop: { reason: "content_filter" } }], usage };
   throw fail("upstream_invalid_response", "The provider's answer has no candidates.");
+}
+
+/** Undefined where the candidates are an answer. */
+function errorOf(
+  candidates: readonly JsonObject[],
+  choices: readonly NeutralChoice[],
+): UpstreamError | undefined {
+  const unusable = candidates.map(unusableReason).find((error) => error !== undefined);
+  const isEmpty = choices.every(({ parts }) => parts.every(({ type }) => type === "reasoning"));
+  return unusable ?? (isEmpty ? emptyReason(candidates[0] as JsonObject) : undefined);
 }
 
 function readCandidate(candidate: JsonObject): NeutralChoice {

@@ -7,6 +7,7 @@ import type { Usage } from "../../base/usage.ts";
 import { geminiReport, joinedReport } from "../extras/reports.ts";
 import { type OpaquePaths, opaquePaths } from "../json/opaque.ts";
 import type { Report } from "../neutral/asked-extras.ts";
+import type { UpstreamError } from "../neutral/contract.ts";
 import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
 import type { MediaReplyPart, Stop, StreamEvent } from "../neutral/neutral.ts";
@@ -23,7 +24,7 @@ import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBlocked, readCall, readLogprobs, readMedia } from "./candidate.ts";
 import { readCitations } from "./citations.ts";
 import { isErrorBody } from "./read-reply.ts";
-import { readStop } from "./stop.ts";
+import { emptyReason, readStop, unusableReason } from "./stop.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 interface Choice {
@@ -34,8 +35,12 @@ interface Choice {
   /** What is open has its signature: sources of it may still follow, text of it no more. */
   sealed: boolean;
   calls: number;
+  /** A text, a call or media came. */
+  hasAnswer: boolean;
   /** The last finish reason. It is emitted at the stream's end, because some models send one in every event. */
   finish: unknown;
+  /** The candidate that had it. */
+  last: JsonObject;
 }
 
 /** More than the provider offers. */
@@ -45,6 +50,8 @@ const MAX_CHOICES = 128;
 const PROMPT_BLOCKED = Symbol("prompt blocked");
 const BLOCKED: Stop = { reason: "content_filter" };
 
+const NOTHING: JsonObject = {};
+
 const FRAME_KEYS = frameKeys(["text"], []);
 
 const CARRIES = opaquePaths([["candidates", "*", "content", "parts", "*", "functionCall", "args"]]);
@@ -52,6 +59,7 @@ const CARRIES = opaquePaths([["candidates", "*", "content", "parts", "*", "funct
 export class GeminiStreamReader extends SseStreamReader {
   readonly #choices = new Map<number, Choice>();
   #generated = false;
+  #unusable: UpstreamError | undefined;
   #ended = false;
   report: Report | undefined;
 
@@ -73,12 +81,21 @@ export class GeminiStreamReader extends SseStreamReader {
   override end(emit: Emit): void {
     super.end(emit);
     if (this.#ended || !this.complete || this.error !== undefined) return;
+    this.error = this.#emptyError();
+    if (this.error !== undefined) return;
     this.#ended = true;
     for (const choice of this.#choices.values()) {
       this.#close(choice);
       const stop = readStop(choice.finish, choice.calls) ?? BLOCKED;
       this.emit({ type: "stop", choice: choice.index, stop });
     }
+  }
+
+  /** Undefined where there is an answer, or may be none. */
+  #emptyError(): UpstreamError | undefined {
+    const [first, ...others] = this.#choices.values();
+    if (first === undefined || first.finish === PROMPT_BLOCKED) return undefined;
+    return [first, ...others].some(({ hasAnswer }) => hasAnswer) ? undefined : emptyReason(first.last);
   }
 
   protected take(event: JsonObject): void {
@@ -97,6 +114,8 @@ export class GeminiStreamReader extends SseStreamReader {
     }
     if (this.#choices.size === 0 && isBlocked(event)) this.#block();
     this.#report(usage);
+    // After the report: what was delivered is metered by it.
+    this.error = this.#unusable;
   }
 
   /**
@@ -126,7 +145,11 @@ export class GeminiStreamReader extends SseStreamReader {
         if (media !== undefined) this.#media(choice, media);
       }
     }
-    if (readStop(candidate.finishReason, choice.calls) !== undefined) choice.finish = candidate.finishReason;
+    if (readStop(candidate.finishReason, choice.calls) !== undefined) {
+      choice.finish = candidate.finishReason;
+      choice.last = candidate;
+      this.#unusable ??= unusableReason(candidate);
+    }
     if (choice.open === "text") {
       for (const citation of readCitations(candidate)) {
         this.emit({ type: "citation", choice: choice.index, part: choice.part, citation });
@@ -139,7 +162,16 @@ export class GeminiStreamReader extends SseStreamReader {
       return undefined;
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      choice = { index, part: 0, open: undefined, sealed: false, calls: 0, finish: undefined };
+      choice = {
+        index,
+        part: 0,
+        open: undefined,
+        sealed: false,
+        calls: 0,
+        hasAnswer: false,
+        finish: undefined,
+        last: NOTHING,
+      };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -161,6 +193,7 @@ export class GeminiStreamReader extends SseStreamReader {
     }
     if (text !== "") {
       this.#generated = true;
+      if (kind === "text") choice.hasAnswer = true;
       const delta: StreamEvent = {
         type: "delta",
         choice: choice.index,
@@ -178,7 +211,7 @@ export class GeminiStreamReader extends SseStreamReader {
     this.#close(choice);
     const { id, name } = call;
     const { index, part } = choice;
-    this.#generated = true;
+    this.#generated = choice.hasAnswer = true;
     this.emit({ type: "begin", choice: index, part, kind: "tool_call", id, name });
     // Before the arguments: formats that put it at a call's beginning then need not wait for it.
     if (signature !== "") this.#seal(choice, signature);
@@ -190,7 +223,7 @@ export class GeminiStreamReader extends SseStreamReader {
 
   #media(choice: Choice, media: MediaReplyPart): void {
     this.#close(choice);
-    this.#generated = true;
+    this.#generated = choice.hasAnswer = true;
     this.emit({ type: "media", choice: choice.index, part: choice.part++, media });
   }
 

@@ -1,6 +1,11 @@
-/** Why a candidate ended: https://ai.google.dev/api/generate-content#FinishReason */
+/**
+ * Why a candidate ended: https://ai.google.dev/api/generate-content#FinishReason, and Vertex's
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/GenerateContentResponse#FinishReason
+ */
+import type { UpstreamError } from "../neutral/contract.ts";
 import type { Stop, StopReason } from "../neutral/neutral.ts";
-import { stringOf } from "../neutral/reader.ts";
+import { type JsonObject, stringOf } from "../neutral/reader.ts";
+import { unusable } from "../neutral/upstream-errors/unusable.ts";
 
 const FILTERED: StopReason = "content_filter";
 const REASONS: Readonly<Record<string, StopReason>> = {
@@ -8,6 +13,7 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   MAX_TOKENS: "length",
   SAFETY: FILTERED,
   RECITATION: FILTERED,
+  LANGUAGE: FILTERED,
   BLOCKLIST: FILTERED,
   PROHIBITED_CONTENT: FILTERED,
   SPII: FILTERED,
@@ -23,4 +29,28 @@ export function readStop(finishReason: unknown, calls: number): Stop | undefined
   if (name === "" || name === "FINISH_REASON_UNSPECIFIED") return undefined;
   const reason = Object.hasOwn(REASONS, name) ? (REASONS[name] as StopReason) : "other";
   return { reason: reason === "stop" && calls > 0 ? "tool_calls" : reason };
+}
+
+/** The model meant to call a tool, and wrote no valid call: what came beside it is half of its turn. */
+const UNUSABLE: readonly string[] = [
+  "MALFORMED_FUNCTION_CALL",
+  "UNEXPECTED_TOOL_CALL",
+  "TOO_MANY_TOOL_CALLS",
+  "MISSING_THOUGHT_SIGNATURE",
+  "MALFORMED_RESPONSE",
+];
+
+/** The error that a candidate is by its reason; undefined where it is none. */
+export function unusableReason({ finishReason, finishMessage }: JsonObject): UpstreamError | undefined {
+  const name = stringOf(finishReason);
+  return UNUSABLE.includes(name) ? unusable(name, finishMessage) : undefined;
+}
+
+/**
+ * The error that an answer is without a text, a call or media, by the reason of a candidate. `OTHER`, `NO_IMAGE`, `IMAGE_OTHER` and reasons
+ * not known here say that nothing was made; the others may end an empty answer.
+ */
+export function emptyReason({ finishReason, finishMessage }: JsonObject): UpstreamError | undefined {
+  const name = stringOf(finishReason);
+  return Object.hasOwn(REASONS, name) ? undefined : unusable(name || "no_finish_reason", finishMessage);
 }

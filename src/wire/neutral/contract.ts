@@ -98,6 +98,8 @@ export interface UpstreamError {
   /** Tokens of a prompt that overflows the context, and the most there may be, where members of their own say it. */
   readonly promptTokens?: number;
   readonly contextTokens?: number;
+  /** The provider answered, and says that the answer is none (`upstream-errors/unusable.ts`). */
+  readonly isUnusable?: true;
 }
 
 /** What is added to an answer about the call itself; the wire shape of `svc` on chat completions. */

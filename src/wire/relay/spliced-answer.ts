@@ -19,6 +19,8 @@ import { textBytesOf } from "./capture.ts";
 export interface Ending extends Pick<ReplyFacts, "stopReason" | "toolCalls"> {
   /** A call has no id of its own, or arguments in another form than clients read. */
   readonly hasOddCalls?: boolean;
+  /** The answer says that it is none. */
+  readonly error?: UpstreamError | undefined;
 }
 
 /** What a dialect says in a whole answer. Every `value` is latin1, and its long strings are empty. */
@@ -54,7 +56,7 @@ export function splicedAnswer(
   const facts = ending === undefined ? NO_FACTS : factsOf(reply.value, ending, bytes, reading);
   return {
     facts,
-    error,
+    error: error ?? ending?.error,
     write(usage, svc) {
       const { text, members } = reply;
       const isReported = facts.usage !== undefined;

@@ -7,7 +7,7 @@ import { eventFrame, exceptionFrame } from "../../support/wire/converse.fixtures
 type Parts = readonly (string | Buffer)[];
 type Event = Readonly<Record<string, unknown>>;
 
-export const TEXT = "All of the answer.";
+export const TEXT = "What the model says.";
 
 const typed = (event: Event & { readonly type: string }): string =>
   `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;

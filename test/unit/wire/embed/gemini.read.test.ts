@@ -79,8 +79,16 @@ describe("a stream", () => {
     expect(stop([{ text: "x" }], "STOP")).toBe("stop");
     expect(stop([{ text: "x" }], "MAX_TOKENS")).toBe("length");
     expect(stop([], "RECITATION")).toBe("content_filter");
-    expect(stop([], "MALFORMED_FUNCTION_CALL")).toBe("other");
-    expect(stop([], "toString")).toBe("other");
+    expect(stop([{ text: "x" }], "OTHER")).toBe("other");
+    expect(stop([{ text: "x" }], "toString")).toBe("other");
+  });
+
+  test("an answer that says it is none is an error in the provider's word, which no table of errors reads", () => {
+    const candidate = { content: {}, finishReason: "MALFORMED_FUNCTION_CALL", finishMessage: "print(" };
+    expect(geminiDialect.readReply({ candidates: [candidate] })).toMatchObject({
+      choices: [],
+      error: { code: "MALFORMED_FUNCTION_CALL", message: "print(", isUnusable: true },
+    });
   });
 
   test("T45: calls have whole arguments, and the ids that the provider gives", () => {
