@@ -8,6 +8,7 @@ import type { ChatUpstreamName, ClientName } from "../../support/conformance/end
 import { CLIENTS } from "../../support/conformance/pairs.ts";
 import { answerOf } from "../../support/field/answers.ts";
 import { Beats } from "../../support/field/beats.ts";
+import { AT_WORK, OVERLOADED, paused, streamOf, TEXT } from "../../support/field/pauses.ts";
 import {
   type Run as AnyRun,
   endpointsOf,
@@ -19,7 +20,6 @@ import {
 } from "../../support/field/runs.ts";
 import { type Arrived, type Scripted, ScriptedUpstream } from "../../support/field/upstream.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
-import { AT_WORK, OVERLOADED, paused, streamOf, TEXT } from "./silence.fixtures.ts";
 
 const DIALECTS: readonly ChatUpstreamName[] = ["chat", "responses", "messages", "gemini", "converse"];
 const FORMATS: readonly ClientName[] = ["chat", "responses", "messages", "generate"];

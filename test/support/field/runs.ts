@@ -2,6 +2,7 @@
  * Calls of which each has a model of its own at a scripted upstream, so that what happened to one spares no endpoint the next: the failures
  * of providers, in any order and at once. A second endpoint of the model answers with a text.
  */
+import type { Json } from "../conformance/ask.ts";
 import type { ChatUpstreamName, ClientName } from "../conformance/ends.ts";
 import { CLIENTS } from "../conformance/pairs.ts";
 import type { Answer, TestEndpoint, TestGateway } from "../gateway.ts";
@@ -23,8 +24,7 @@ export interface Run {
 
 export interface Seen {
   readonly answer: Answer;
-  // biome-ignore lint/suspicious/noExplicitAny: records are read as the API shows them
-  readonly record: any;
+  readonly record: Json;
   readonly attempts: readonly string[];
   /** Micro-USD, negative; undefined where nothing was charged. */
   readonly charged: readonly number[] | undefined;

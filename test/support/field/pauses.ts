@@ -1,8 +1,8 @@
 /** Streams of each dialect up to a point at which real models fall silent, and what follows. */
-import type { ChatUpstreamName } from "../../support/conformance/ends.ts";
-import { answerOf } from "../../support/field/answers.ts";
-import type { Scripted } from "../../support/field/upstream.ts";
-import { eventFrame, exceptionFrame } from "../../support/wire/converse.fixtures.ts";
+import type { ChatUpstreamName } from "../conformance/ends.ts";
+import { eventFrame, exceptionFrame } from "../wire/converse.fixtures.ts";
+import { answerOf } from "./answers.ts";
+import type { Scripted } from "./upstream.ts";
 
 type Parts = readonly (string | Buffer)[];
 type Event = Readonly<Record<string, unknown>>;
