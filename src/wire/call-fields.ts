@@ -42,7 +42,8 @@ export const streamOptions = z
   .describe("How the answer is streamed.");
 export const MAX_TOKENS =
   "The answer ends after so many tokens. It bounds what is held of the balance and counted against `tpm`.";
-export const maxTokens = z.int().positive().describe(MAX_TOKENS);
+/** 0 is the provider's to take or to refuse: at some it fills the prompt cache and generates nothing. */
+export const maxTokens = z.int().nonnegative().describe(MAX_TOKENS);
 export const choices = z.int().min(1).max(128).describe("So many answers to one prompt.");
 export const temperature = z.number().describe("How much chance is in the choice of tokens; 0: the least.");
 export const topP = z

@@ -17,7 +17,7 @@ const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
 };
 
 /** No smaller budget is taken. */
-const LEAST_BUDGET = 1024;
+export const LEAST_BUDGET = 1024;
 
 /** The share of the output bound for thinking, which counts towards it: the rest is left for the answer. */
 const MOST_SHARE = 0.8;

@@ -7,6 +7,7 @@ import { fail, type WeirError } from "../../base/errors.ts";
 import {
   type Exclusion,
   excludedWire,
+  exclusionOf,
   missingCapability,
   NEEDS,
   type Need,
@@ -16,12 +17,13 @@ import { type LeftOut, leftOut, leftOutText, type PlannedFor } from "../../routi
 import type { Plan } from "../../routing/planner/planner.ts";
 import { neededAt } from "../../wire/needed-at.ts";
 import type { RequestFacts } from "../../wire/neutral/contract.ts";
+import { limitPointer } from "../../wire/relay/lowered.ts";
 import type { ReadCall } from "./call.ts";
 
 /**
  * @param model with the endpoints that the plan was made from, including those reached by the org's own keys
  * @param unreachable its other endpoints in the catalog
- * @returns an error `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint`
+ * @returns an error `upstream_all_out`, `capability_not_supported`, `invalid_value`, `context_length_exceeded` or `no_endpoint`
  */
 export function emptyPlanError(
   plan: Plan,
@@ -54,6 +56,8 @@ export function emptyPlanError(
     const message = `${model.id} does not support ${needWords[missing]}.`;
     return fail("capability_not_supported", message, { param: neededAt(format, request, missing), details });
   }
+  const most = mostOutput(reached, asked);
+  if (most > 0) return limitError(model.id, most, call, details);
   const [first] = excluded;
   if (first !== undefined && excluded.every((x) => x.kind === "context")) {
     const message = `The prompt and its answer exceed the context of ${model.id}: ${first.reason}.`;
@@ -65,6 +69,28 @@ export function emptyPlanError(
   const found = leftOut(reached, asked);
   const message = `No endpoint of ${model.id} satisfies this request. ${leftOutText(found, model.id)}`;
   return fail("no_endpoint", message.trimEnd(), { details: { ...details, excluded_by: leftOutWire(found) } });
+}
+
+/**
+ * The longest answer, in tokens, of the endpoints that are left out for no reason but that a longer one is asked for, by a call that
+ * forbids to lower its limit; 0 where there are none.
+ */
+function mostOutput(endpoints: readonly Endpoint[], { facts, decision }: PlannedFor): number {
+  if (facts.lowersLimit === true) return 0;
+  const lowering = { ...facts, lowersLimit: true };
+  const open = endpoints.filter((endpoint) => exclusionOf(endpoint, lowering, decision) === undefined);
+  return Math.max(0, ...open.map(({ maxOutput }) => maxOutput));
+}
+
+function limitError(
+  model: string,
+  most: number,
+  { incoming, request }: ReadCall,
+  details: { readonly excluded: unknown },
+): WeirError {
+  const { maxTokens } = request.facts;
+  const message = `${maxTokens} output tokens are asked for, and ${model} gives ${most} at most; svc.compat.strict is set, so the limit is not lowered.`;
+  return fail("invalid_value", message, { param: limitPointer(incoming.format.name, request), details });
 }
 
 /** The requirements as clients receive them. */

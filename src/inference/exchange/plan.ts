@@ -90,10 +90,12 @@ function answering(model: Model, format: ClientFormat): Model {
 }
 
 /** Whether the estimate is too near to some endpoint's limit to decide whether the prompt fits. */
-function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts): boolean {
-  for (const { contextLength } of endpoints) {
-    const room = contextLength - (maxTokens ?? 1);
-    if (promptTokens * NEAR > room && promptTokens < room * NEAR) return true;
+function isNear({ endpoints }: Model, { promptTokens, maxTokens = 1 }: RequestFacts): boolean {
+  for (const { contextLength, maxOutput } of endpoints) {
+    const room = contextLength - Math.min(maxTokens, maxOutput);
+    // An answer that is lowered takes what the prompt leaves, and the prompt alone is too long or not.
+    const most = maxTokens > maxOutput ? contextLength : room;
+    if (promptTokens * NEAR > room && promptTokens < most * NEAR) return true;
   }
   return false;
 }
@@ -118,6 +120,7 @@ function planned(
     promptTokens,
     environment,
     orgPolicy: dataPolicy,
+    lowersLimit: !request.svc.strict,
     reasoning: false,
     preferred: call.preferred?.endpointId,
     affinityKey: call.affinityKey,

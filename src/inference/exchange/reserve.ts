@@ -56,7 +56,7 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
       outputTokens: Number.MAX_SAFE_INTEGER,
     });
   }
-  const outputTokens = outputBound(deps, plan.attempts, facts) * facts.choices;
+  const outputTokens = outputBound(deps, plan.attempts, facts, plan.limits) * facts.choices;
   const inputTokens = promptTokenBound(facts.promptTokens);
   const worst = worstCase(deps, call, plan.attempts, inputTokens, outputTokens);
   const sized = { call, inputTokens, outputTokens, worst };

@@ -17,6 +17,7 @@ import type { Store } from "../../store/store.ts";
 import { NOTHING_SENT } from "../../wire/extras/sent.ts";
 import type { AnswerStream } from "../../wire/format.ts";
 import type { ReplyFacts, SvcReply } from "../../wire/neutral/contract.ts";
+import { loweredAt } from "../../wire/relay/lowered.ts";
 import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
 import { type Latencies, modelClass } from "./figures/latencies.ts";
@@ -26,7 +27,7 @@ import type { StoredResponses } from "./kept/stored-responses.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type Ending, keepsText, type RecordDeps, recordOf } from "./record.ts";
-import { coveredAt, limitAt } from "./reservation/fit.ts";
+import { coveredAt, fittedAt, limitAt } from "./reservation/fit.ts";
 import { charging, type HoldDeps, type Holds, releaseHolds } from "./reservation/holds.ts";
 
 export interface SettleDeps extends RecordDeps, HoldDeps {
@@ -238,8 +239,9 @@ function warn(
     call.reserveExceeded = true;
     call.warnings.push("reserve_exceeded");
   }
-  const limit = limitAt(call, call.endpoint);
-  if (limit !== undefined) call.warnings.push(`hold_fitted: ${limit}`);
+  const fitted = fittedAt(call, call.endpoint);
+  if (fitted !== undefined) call.warnings.push(`hold_fitted: ${fitted}`);
+  else if (call.plan?.limits !== undefined) warnOfLimit(call);
   if (call.waitedMs > 0) call.warnings.push(`hold_waited: ${Math.ceil(call.waitedMs)}`);
   if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
@@ -255,6 +257,17 @@ function warn(
   const { unpriced } = metered;
   if (unpriced !== undefined) for (const said of unpriced) call.warnings.push(`unpriced: ${said}`);
   call.unpricedReports = unpriced?.length ?? 0;
+}
+
+/** Names what the endpoint was told less of than the client asks for. */
+function warnOfLimit(call: Call): void {
+  const { request, endpoint, incoming } = call;
+  const limit = limitAt(call, endpoint);
+  if (request === undefined || limit === undefined) return;
+  for (const { at, tokens } of loweredAt(incoming.format.name, request, limit)) {
+    const isDropped = call.dropped.some((pointer) => at === pointer || at.startsWith(`${pointer}/`));
+    if (!isDropped) call.warnings.push(`lowered: ${at} to ${tokens}`);
+  }
 }
 
 /** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */

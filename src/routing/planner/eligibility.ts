@@ -22,6 +22,8 @@ export interface RouteFacts {
   /** The longest input, for tasks that read their inputs one by one; absent: the prompt is the only input. */
   readonly longestTokens?: number;
   readonly maxTokens: number | undefined;
+  /** Endpoints that cannot give `maxTokens` are told fewer; else they are left out. */
+  readonly lowersLimit?: boolean;
   /**
    * Id of the endpoint that holds the conversation: if eligible, it ranks before everything but the request's own
    * order.
@@ -150,15 +152,19 @@ function capability(endpoint: Judged, facts: RouteFacts): Exclusion | undefined 
 
 function context(endpoint: Judged, facts: RouteFacts): Exclusion | undefined {
   const { maxTokens } = facts;
+  // A prompt that fills the context leaves no room for a single output token. What is lowered takes what room there is.
+  let answerTokens = maxTokens ?? 1;
   if (maxTokens !== undefined && maxTokens > endpoint.maxOutput) {
-    return out(
-      endpoint,
-      "context",
-      `${maxTokens} output tokens are asked for, its limit is ${endpoint.maxOutput}`,
-    );
+    if (facts.lowersLimit !== true) {
+      return out(
+        endpoint,
+        "context",
+        `${maxTokens} output tokens are asked for, its limit is ${endpoint.maxOutput}`,
+      );
+    }
+    answerTokens = 1;
   }
-  // A prompt that fills the context leaves no room for a single output token.
-  const needed = (facts.longestTokens ?? facts.promptTokens) + (maxTokens ?? 1);
+  const needed = (facts.longestTokens ?? facts.promptTokens) + answerTokens;
   if (needed <= endpoint.contextLength) return undefined;
   return out(
     endpoint,

@@ -173,7 +173,7 @@ const FACT_OF: Readonly<Record<Need, keyof RouteFacts>> = {
 
 /** What the call itself needs. */
 function ofCall(facts: RouteFacts): Requirement[] {
-  const { environment, promptTokens, longestTokens, maxTokens } = facts;
+  const { environment, promptTokens, longestTokens, maxTokens, lowersLimit = false } = facts;
   const needs = Object.entries(FACT_OF) as [Need, keyof RouteFacts][];
   return [
     ...(environment === "test"
@@ -189,7 +189,7 @@ function ofCall(facts: RouteFacts): Requirement[] {
       filter: "the length",
       value: "",
       setBy: "request",
-      facts: { promptTokens, maxTokens, ...(longestTokens !== undefined && { longestTokens }) },
+      facts: { promptTokens, maxTokens, lowersLimit, ...(longestTokens !== undefined && { longestTokens }) },
     },
   ];
 }

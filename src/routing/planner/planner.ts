@@ -6,10 +6,11 @@ import type { Random } from "../../base/clock.ts";
 import type { Endpoint, Model } from "../../base/endpoint.ts";
 import { hashOf, mixed, unitOf } from "../hash.ts";
 import type { EndpointHealth, HealthView } from "../health/health.ts";
+import { answerLimits } from "./answer-limit.ts";
 import type { Decision } from "./decision.ts";
 import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
 import { type Draw, drawnTime, type Scored, score, sortReason } from "./sorts.ts";
-import { type Draws, type Tier, tierOf, tierReason, withoutRival } from "./tier.ts";
+import { type Draws, SHORTER, type Tier, tierOf, tierReason, withoutRival } from "./tier.ts";
 
 interface RankedEndpoint {
   readonly endpointId: string;
@@ -53,12 +54,16 @@ export function plan(
   }
   const isLastResort = open.length === 0 && addLastResorts(open, out);
   for (const resting of out) if (!open.includes(resting)) excluded.push(outOf(resting, open.length === 0));
-  const draws = drawFor(decision, facts, open, random);
+  const limits = answerLimits(open, facts);
+  // Endpoints that must lower what is asked for come behind those that need not.
+  const behind = limits !== undefined && limits.size < open.length ? limits : undefined;
+  const drawn = behind === undefined ? open : open.filter(({ endpoint }) => !behind.has(endpoint.id));
+  const draws = drawFor(decision, facts, drawn, random);
   const candidates = open.map(
     ({ endpoint, health: seen }): Candidate => ({
       endpoint,
       health: seen,
-      tier: tierOf(endpoint, decision, draws, facts.preferred, seen),
+      tier: behind?.has(endpoint.id) ? SHORTER : tierOf(endpoint, decision, draws, facts.preferred, seen),
       score: 0,
       tie: 0,
     }),
@@ -70,6 +75,7 @@ export function plan(
   return new FinishedPlan(candidates, excluded, facts, decision, {
     draws,
     shadow,
+    limits,
     isLastResort,
     out: out.length === 0 ? NONE_OUT : out.map(({ health: seen }) => seen),
   });
@@ -202,6 +208,11 @@ class FinishedPlan {
   /** In the order to try; empty when no endpoint may serve the call. */
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
+  /**
+   * Output tokens that endpoints are told in place of the caller's `max_tokens`, because they cannot give so many; by endpoint id.
+   * Undefined where none is.
+   */
+  readonly limits: ReadonlyMap<string, number> | undefined;
   /** All attempts are out, but only by the gateway's own caution: they are tried because there is no other endpoint. */
   readonly isLastResort: boolean;
   /** Whether any endpoint may be tried; if not, and the only cause is health: saturation, or refused keys. */
@@ -223,11 +234,13 @@ class FinishedPlan {
     {
       draws,
       shadow,
+      limits,
       isLastResort,
       out,
     }: {
       readonly draws: Draws;
       readonly shadow: Endpoint | undefined;
+      readonly limits: ReadonlyMap<string, number> | undefined;
       readonly isLastResort: boolean;
       /** Health of the endpoints that are out. */
       readonly out: readonly EndpointHealth[];
@@ -239,6 +252,7 @@ class FinishedPlan {
     this.shadow = shadow;
     this.attempts = ranked.map((c) => c.endpoint);
     this.excluded = excluded;
+    this.limits = limits;
     this.isLastResort = isLastResort;
     const saturated = ranked.length > 0 ? NONE_OUT : out.filter(({ isRefused }) => !isRefused);
     this.availability =

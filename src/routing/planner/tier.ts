@@ -1,6 +1,7 @@
 /**
  * The tier of an endpoint in a plan, compared before any sort, and why. Endpoints asked for by name, the conversation's
- * endpoint, canary, arm and weights come first; failing endpoints and canaries outside their share come last.
+ * endpoint, canary, arm and weights come first; failing endpoints, canaries outside their share, and endpoints that cannot give as long an answer as
+ * is asked for come last.
  */
 
 import type { Endpoint } from "../../base/endpoint.ts";
@@ -30,6 +31,7 @@ const RANKS = {
   full: 1002,
   failing: 1003,
   canary_outside: 1004,
+  shorter: 1005,
 } as const;
 
 export type TierName = keyof typeof RANKS;
@@ -46,6 +48,9 @@ const BEHIND_ORDER: Tier = Object.freeze({ name: "preferred", rank: 900 });
 const TIER = Object.fromEntries(
   Object.entries(RANKS).map(([name, rank]) => [name, Object.freeze({ name, rank })]),
 ) as Readonly<Record<TierName, Tier>>;
+
+/** Behind all endpoints that can give as long an answer as is asked for. */
+export const SHORTER: Tier = TIER.shorter;
 
 export function tierOf(
   endpoint: Endpoint,
@@ -105,6 +110,8 @@ export function tierReason(
       return "recent calls failed";
     case "canary_outside":
       return "a canary outside its share is tried last";
+    case "shorter":
+      return `its answers end at ${endpoint.maxOutput} tokens, and others give as long ones as are asked for`;
     case "sorted":
       return undefined;
   }

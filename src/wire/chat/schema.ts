@@ -15,7 +15,11 @@ export const chatRequestSchema = z.looseObject({
   stream: call.stream.nullish(),
   stream_options: call.streamOptions,
   max_tokens: call.maxTokens.nullish(),
-  max_completion_tokens: z.int().positive().nullish().describe("As `max_tokens`; the larger of both is held"),
+  max_completion_tokens: z
+    .int()
+    .nonnegative()
+    .nullish()
+    .describe("As `max_tokens`; the larger of both is held"),
   n: call.choices.nullish(),
   /** An option of vLLM and others; if present, at least `n`. */
   best_of: z

@@ -12,7 +12,7 @@ import { type Member, memberOf } from "../json/json.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
 import { CHAT_CALLS, someNeedEdits } from "../relay/call-edits.ts";
-import { limitEdits } from "../relay/output-limit.ts";
+import { limitedEdits } from "../relay/lowered.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { chatReport, isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
@@ -93,7 +93,8 @@ export function spliceChatRequest(
   else if (!remove.includes("stream_options") && request.usageSwitch !== undefined) {
     edits.push(request.usageSwitch);
   }
-  edits.push(...limitEdits(request, boundNames(maxTokensField)));
+  if (request.outputLimit !== undefined)
+    append(edits, limitedEdits(request, boundNames(maxTokensField), edits));
   const field = request.maxTokensField;
   const isOther = maxTokensField !== "either" && field !== maxTokensField;
   if (isOther && field !== undefined && !remove.includes(field)) {

@@ -13,12 +13,7 @@ const block = call.typed;
 
 export const messagesRequestSchema = z.looseObject({
   model: call.model("weir/sim-small"),
-  /** 0 fills the prompt cache and generates nothing. */
-  max_tokens: z
-    .int()
-    .nonnegative()
-    .describe(call.MAX_TOKENS)
-    .meta({ examples: [256] }),
+  max_tokens: call.maxTokens.meta({ examples: [256] }),
   messages: call.messagesOf(call.message),
   system: unread(z.union([z.string(), z.array(block)]))
     .optional()

@@ -1,6 +1,6 @@
 /**
  * The output limit that the gateway sends instead of what the body says: the one bound of a caller's that it tightens, where the caller
- * asked for it (`hold: fit`).
+ * asked for it (`hold: fit`), or the endpoint gives no such long answers.
  */
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import { jsonIn } from "../../base/json.ts";
@@ -12,7 +12,6 @@ import { type Edit, type Member, memberOf } from "../json/json.ts";
 import { isEffort, USUAL_EFFORT } from "../neutral/effort.ts";
 import type { Effort } from "../neutral/neutral.ts";
 import { isObject, objectOf } from "../neutral/reader.ts";
-import type { Passable } from "../passages.ts";
 
 /** The members of each dialect's body that hold its limit. */
 const LIMIT_MEMBERS: Readonly<Partial<Record<Dialect, readonly string[]>>> = {
@@ -37,11 +36,13 @@ export function takesLimit({ provider }: Endpoint, dialect: Dialect): boolean {
 
 /**
  * The edits by which a body of the client's own dialect says the request's `outputLimit`; none where it has none.
- * @param members in which the dialect takes it. The first is used where the client set none
+ * @param names of the members in which the dialect takes it. The first is used where the client set none
+ * @param others that are made in the body: where a quirk or an option sets the member, that stays
  */
 export function limitEdits(
   { bytes, members, outputLimit }: ClientRequest,
   names: readonly [string, ...string[]],
+  others: readonly Edit[],
 ): Edit[] {
   if (outputLimit === undefined) return [];
   const text = String(outputLimit);
@@ -49,7 +50,10 @@ export function limitEdits(
   const jsonOf = ({ valueStart, valueEnd }: Member) => bytes.toString("latin1", valueStart, valueEnd);
   const larger = given.filter((member) => Number(jsonOf(member)) > outputLimit);
   const set = given.some((member) => jsonOf(member) !== "null");
-  if (set) return larger.map(({ valueStart, valueEnd }) => ({ start: valueStart, end: valueEnd, text }));
+  if (set)
+    return larger
+      .map(({ valueStart, valueEnd }) => ({ start: valueStart, end: valueEnd, text }))
+      .filter(({ start }) => !others.some((other) => other.start === start));
   const [name] = names;
   const empty = memberOf(members, name);
   if (empty !== undefined) return [{ start: empty.valueStart, end: empty.valueEnd, text }];
@@ -59,16 +63,17 @@ export function limitEdits(
 }
 
 /** A larger member is not looked through for a budget of a few bytes. */
-const MOST_BYTES = 64 * 1024;
+export const MOST_BYTES = 64 * 1024;
 
-/** Ways from a body down to a value. */
-type Paths = readonly (readonly [string, ...string[]])[];
+/** The way from a body down to a value. */
+export type Path = readonly [string, ...string[]];
+type Paths = readonly Path[];
 
 /** The least answer, in tokens: servers of open models take it, and above the output limit refuse it. */
-const LEAST_PATHS: Paths = [["min_tokens"]];
+export const LEAST_PATHS: Paths = [["min_tokens"]];
 
 /** Members that may hold a budget of thinking, in any dialect, down to the number. */
-const BUDGET_PATHS: Paths = [
+export const BUDGET_PATHS: Paths = [
   ["thinking", "budget_tokens"],
   ["reasoning", "max_tokens"],
   ["reasoning", "budget_tokens"],
@@ -92,7 +97,7 @@ export const thinkingBudget = (request: ClientRequest, endpoint: Endpoint): numb
 export function leastLimit(
   request: ClientRequest,
   endpoint: Endpoint,
-  { dialect, isSplice }: Pick<Passable, "dialect" | "isSplice">,
+  { dialect, isSplice }: { readonly dialect: Dialect; readonly isSplice: boolean },
   answerTokens: number,
 ): number {
   const budget = thinkingBudget(request, endpoint);

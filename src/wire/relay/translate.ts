@@ -39,6 +39,7 @@ import { RaisedStream, raisedReply, withKinds } from "../tool-kinds/raised.ts";
 import { textBytesOf } from "./capture.ts";
 import { CapturedStream } from "./captured-stream.ts";
 import { isContent } from "./content.ts";
+import { limited } from "./lowered.ts";
 import { MendedEvents, needsMending } from "./mended-events.ts";
 import { notReplaced, optionsFor } from "./provider-options.ts";
 import { fitted } from "./quirks.ts";
@@ -163,15 +164,9 @@ function neutralOf<R extends ClientRequest>(
   request: R,
   source: Source,
 ): NeutralRequest {
-  const neutral = limited(format.neutral(request, source), request.outputLimit);
+  const neutral = limited(format.neutral(request, source), request);
   refuseCrowdedCalls(neutral.messages);
   return neutral;
-}
-
-function limited(neutral: NeutralRequest, limit: number | undefined): NeutralRequest {
-  if (limit === undefined) return neutral;
-  const { at = "/max_tokens" } = neutral.options.maxTokens ?? {};
-  return { ...neutral, options: { ...neutral.options, maxTokens: { value: limit, at } } };
 }
 
 function factsOf(reply: NeutralReply): ReplyFacts {

@@ -40,7 +40,11 @@ export const responsesRequestSchema = z.looseObject({
   background: z.boolean().nullish().describe("Not offered: true is refused."),
   conversation: z.unknown().optional().describe("Not offered: continue by `previous_response_id`."),
   prompt: z.unknown().optional().describe("Stored at the provider; only endpoints of this format take it."),
-  max_output_tokens: z.int().positive().nullish().describe("Most tokens of the answer, reasoning included."),
+  max_output_tokens: z
+    .int()
+    .nonnegative()
+    .nullish()
+    .describe("Most tokens of the answer, reasoning included."),
   temperature: unread(call.temperature).optional(),
   top_p: unread(call.topP).optional(),
   tools: z.array(unread(call.typed)).nullish().describe(call.TOOLS),

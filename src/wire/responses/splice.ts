@@ -13,7 +13,7 @@ import { latin1Json, type Member, memberOf, moved } from "../json/json.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { someNeedEdits } from "../relay/call-edits.ts";
-import { limitEdits } from "../relay/output-limit.ts";
+import { limitedEdits } from "../relay/lowered.ts";
 import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
@@ -56,7 +56,8 @@ function writeSpliced(
 ): Outgoing {
   const splice = spliceOf(request, endpoint, "responses", billed);
   splice.remove.push("previous_response_id");
-  append(splice.edits, limitEdits(request, ["max_output_tokens"]));
+  if (request.outputLimit !== undefined)
+    append(splice.edits, limitedEdits(request, ["max_output_tokens"], splice.edits));
   const input = memberOf(request.members, "input");
   if (input !== undefined) {
     if (request.hasReasoning) removeForeign(request, input, endpoint, splice);

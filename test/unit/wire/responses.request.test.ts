@@ -79,7 +79,7 @@ describe("facts", () => {
     [{ conversation: "conv_1" }, "unsupported_option", "/conversation"],
     [{ input: null }, "invalid_value", "/input"],
     [{ input: 1 }, "invalid_value", "/input"],
-    [{ max_output_tokens: 0 }, "invalid_value", "/max_output_tokens"],
+    [{ max_output_tokens: -1 }, "invalid_value", "/max_output_tokens"],
   ])("%j is refused", (body, kind, param) => {
     expect(refusal(() => requestOf(body))).toMatchObject({ kind, param, status: 400 });
   });

@@ -6,6 +6,7 @@ import type { Endpoint } from "../../../base/endpoint.ts";
 import { lineMicroUsd } from "../../../base/money.ts";
 import { type ByokFee, byokFeeMicroUsd } from "../../../base/usage.ts";
 import type { OwnKeys } from "../../../routing/health/health.ts";
+import type { Plan } from "../../../routing/planner/planner.ts";
 import { IMAGE_TOKEN_BOUND, promptTokenBound } from "../../../wire/estimate.ts";
 import type { Billed } from "../../../wire/extras/sift.ts";
 import type { RequestFacts } from "../../../wire/neutral/contract.ts";
@@ -28,7 +29,7 @@ export function worstCaseOf(
   facts: RequestFacts = call.request.facts,
 ): number {
   const { attempts } = call.plan;
-  const output = outputBound(deps, attempts, facts) * facts.choices;
+  const output = outputBound(deps, attempts, facts, call.plan.limits) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
   return worstCase(deps, call, attempts, bound, output, facts).microUsd;
 }
@@ -42,14 +43,21 @@ export interface WorstCase {
 /**
  * Output tokens to hold for each choice. A stream's hold covers a usual answer and is extended; a whole answer cannot be stopped, so its
  * hold covers the longest one.
+ * @param limits of endpoints that are told fewer than the caller asks for, by id
  */
 export function outputBound(
   { defaultMaxTokens }: Pick<BoundDeps, "defaultMaxTokens">,
   endpoints: readonly Endpoint[],
   { maxTokens, stream }: RequestFacts,
+  limits: Plan["limits"],
 ): number {
-  if (maxTokens !== undefined) return maxTokens;
+  // A server that is asked for no token may make one, and bills it.
+  if (maxTokens !== undefined && limits === undefined) return Math.max(1, maxTokens);
   let bound = 0;
+  if (maxTokens !== undefined) {
+    for (const { id } of endpoints) bound = Math.max(bound, limits?.get(id) ?? maxTokens);
+    return bound;
+  }
   for (const { maxOutput } of endpoints) {
     bound = Math.max(bound, stream ? Math.min(maxOutput, defaultMaxTokens) : maxOutput);
   }
@@ -65,14 +73,17 @@ export function worstCase(
   outputTokens: number,
   facts: RequestFacts = call.request.facts,
 ): WorstCase {
+  const { limits } = call.plan;
   let microUsd = 0;
   let toolUses = 0;
   for (const endpoint of endpoints) {
     const asks = asksAt(call, endpoint);
+    const limit = limits?.get(endpoint.id);
+    const tokens = limit === undefined ? outputTokens : Math.min(outputTokens, limit * facts.choices);
     const boundOf = (billed: Billed) => {
       const extra = extraBound(asks, endpoint.prices, billed);
       if (extra.uses > toolUses) toolUses = extra.uses;
-      return costBound(endpoint, facts, textTokens, outputTokens, extra);
+      return costBound(endpoint, facts, textTokens, tokens, extra);
     };
     const micro = chargeBound(deps.byokFee, call.ownKeys, endpoint, boundOf);
     if (micro > microUsd) microUsd = micro;

@@ -72,7 +72,7 @@ export class Fitting {
 function answerAt(deps: FitDeps, call: PlannedCall, endpoint: Endpoint, inputTokens: number): Answer {
   const { incoming, request } = call;
   const { facts } = request;
-  const longest = outputBound(deps, [endpoint], facts);
+  const longest = outputBound(deps, [endpoint], facts, call.plan.limits);
   const passable = passageTo(incoming.format, endpoint);
   const isLimited = passable !== undefined && takesLimit(endpoint, passable.dialect);
   const shortest = isLimited ? leastLimit(request, endpoint, passable, deps.minFitTokens) : longest;
@@ -117,9 +117,15 @@ export function coveredEndpoints({ plan, reservation: { fit } }: ReservedCall): 
   return fit === undefined ? plan.attempts : plan.attempts.filter(({ id }) => fit.has(id));
 }
 
-/** The output limit that an endpoint is told instead of what the client said; undefined: it is told what the client said. */
-export const limitAt = (call: Call, endpoint: Endpoint | undefined): number | undefined =>
+/** Output tokens that the call was fitted to at an endpoint; undefined: it was not. */
+export const fittedAt = (call: Call, endpoint: Endpoint | undefined): number | undefined =>
   endpoint && call.reservation?.fit?.get(endpoint.id)?.limit;
+
+/** The output limit that an endpoint is told instead of what the client said; undefined: it is told what the client said. */
+export function limitAt(call: Call, endpoint: Endpoint | undefined): number | undefined {
+  const { plan } = call;
+  return fittedAt(call, endpoint) ?? (plan?.limits && endpoint && plan.limits.get(endpoint.id));
+}
 
 /** The request as it is sent to an endpoint. */
 export function requestAt(call: ReadCall, endpoint: Endpoint): ReadCall["request"] {

@@ -57,7 +57,7 @@ export function copyDeps(
 }
 
 /** The plan of a copy. Canaries and experiments are judged by calls only. */
-function planOf({ decision }: Plan, endpoint: Endpoint): Plan {
+function planOf({ decision, limits }: Plan, endpoint: Endpoint): Plan {
   return {
     decision: {
       ...decision,
@@ -73,6 +73,7 @@ function planOf({ decision }: Plan, endpoint: Endpoint): Plan {
     shadow: undefined,
     attempts: [endpoint],
     excluded: [],
+    limits,
     isLastResort: false,
     availability: "some",
     retryAfterMs: 0,

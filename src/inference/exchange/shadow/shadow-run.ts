@@ -242,9 +242,9 @@ const UNSETTLED: PrimaryEnding = {
 };
 
 /** The copy has the same prompt as its call, and no hold is below that prompt's estimate. */
-const coveredTokensOf = ({ request: { facts } }: PlannedCall, endpoint: Endpoint): CoveredTokens => ({
+const coveredTokensOf = ({ request: { facts }, plan }: PlannedCall, endpoint: Endpoint): CoveredTokens => ({
   inputTokens: Number.MAX_SAFE_INTEGER,
-  outputTokens: (facts.maxTokens ?? endpoint.maxOutput) * facts.choices,
+  outputTokens: (plan.limits?.get(endpoint.id) ?? facts.maxTokens ?? endpoint.maxOutput) * facts.choices,
 });
 
 /** @param isSilent it took too long and no content was received: calls would fail at such an endpoint too */

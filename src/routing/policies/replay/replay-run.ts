@@ -113,6 +113,8 @@ export class ReplayRun {
       // These tasks read their inputs one by one, and the lengths are not recorded.
       ...(model.task !== "generate" && { longestTokens: 1 }),
       maxTokens: call.maxTokens === 0 ? undefined : call.maxTokens,
+      // Whether a call forbids it is not recorded.
+      lowersLimit: true,
       affinityKey: stickToOf(call, decision),
       unit: call.userHash || call.sessionHash,
       isCanaryRed: false,

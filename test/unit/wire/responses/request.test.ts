@@ -273,7 +273,6 @@ describe("refusals", () => {
       "/stream_options/include_usage",
     ],
     ["stream_options that is a list", { ...ok, stream_options: [] }, "/stream_options"],
-    ["max_tokens zero", { ...ok, max_tokens: 0 }, "/max_tokens"],
     ["max_tokens negative", { ...ok, max_tokens: -5 }, "/max_tokens"],
     ["max_tokens not whole", { ...ok, max_tokens: 1.5 }, "/max_tokens"],
     ["max_tokens beyond exact numbers", { ...ok, max_tokens: 1e300 }, "/max_tokens"],
