@@ -21,6 +21,8 @@ export const ERRORS = Object.freeze({
   unsupported_option: row(400, "invalid_request", "unsupported_option"),
   unsupported_version: row(400, "invalid_request", "unsupported_version"),
   context_length_exceeded: row(400, "invalid_request", "context_length_exceeded"),
+  /** `previous_response_id` names no response that is stored for the key's project. OpenAI's status, code and words. */
+  previous_response_not_found: row(400, "invalid_request", "previous_response_not_found"),
   capability_not_supported: row(400, "invalid_request", "capability_not_supported"),
   /** A question about usage needs more memory, rows or time than one may take. */
   query_too_large: row(400, "invalid_request", "query_too_large"),

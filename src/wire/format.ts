@@ -202,7 +202,7 @@ export interface History<R extends ClientRequest = ClientRequest> {
 export type PromptText = string | Uint8Array;
 
 /** Formats, and the routes on which a format is read and written by other rules. */
-export type FormatKey = FormatName | "messages_count";
+export type FormatKey = FormatName | "messages_count" | "responses_count";
 
 /** What clients of a format do outside of request bodies: headers and user ids. */
 export interface ClientHabits {
@@ -214,6 +214,8 @@ export interface ClientHabits {
   readonly ratePrefix?: "anthropic-ratelimit";
   /** They read only the number of an answer to `count_tokens`. */
   readonly readsBareCounts?: boolean;
+  /** The same, in an object of this kind. */
+  readonly countObject?: "response.input_tokens";
   /** Members of the body that name the end user; the first that is present counts. */
   readonly userMembers: readonly string[];
 }

@@ -6,7 +6,7 @@ import type { ClientFormat, FormatKey, FormatName } from "./format.ts";
 import { generateFormat } from "./generate/format.ts";
 import { messagesCountFormat, messagesFormat } from "./messages/format.ts";
 import { rerankFormat } from "./rerank/format.ts";
-import { responsesFormat } from "./responses/format.ts";
+import { responsesCountFormat, responsesFormat } from "./responses/format.ts";
 
 export const FORMATS: Readonly<Record<FormatName, ClientFormat>> = Object.freeze({
   chat: chatFormat,
@@ -19,5 +19,7 @@ export const FORMATS: Readonly<Record<FormatName, ClientFormat>> = Object.freeze
   rerank: rerankFormat,
 });
 
-export const formatOf = (key: FormatKey): ClientFormat =>
-  key === "messages_count" ? messagesCountFormat : FORMATS[key];
+export function formatOf(key: FormatKey): ClientFormat {
+  if (key === "messages_count") return messagesCountFormat;
+  return key === "responses_count" ? responsesCountFormat : FORMATS[key];
+}

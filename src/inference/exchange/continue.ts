@@ -17,7 +17,7 @@ export interface ContinueDeps {
   readonly maxBodyBytes: number;
 }
 
-/** @throws WeirError 404 if the conversation is not stored, 413 if the whole is too large */
+/** @throws WeirError 400 if the conversation is not stored, 404 if an item is not, 413 if the whole is too large */
 export function continued(
   deps: ContinueDeps,
   call: Call,

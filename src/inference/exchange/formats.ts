@@ -20,7 +20,12 @@ import {
   messagesRequestSchema,
 } from "../../wire/messages/schema.ts";
 import { rerankReplySchema, rerankRequestSchema } from "../../wire/rerank/schema.ts";
-import { responsesReplySchema, responsesRequestSchema } from "../../wire/responses/schema.ts";
+import { responsesCountFormat } from "../../wire/responses/format.ts";
+import {
+  responsesCountReplySchema,
+  responsesReplySchema,
+  responsesRequestSchema,
+} from "../../wire/responses/schema.ts";
 import type { Inquiry } from "./inquiry/inquire.ts";
 
 export interface CallKind {
@@ -126,6 +131,16 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
         .optional()
         .describe("Where no provider of the model counts: the number is an estimate."),
     }),
+  },
+  responses_count: {
+    operationId: "countResponseTokens",
+    summary: "Tokens of a response's prompt",
+    path: "/v1/responses/input_tokens",
+    group: "Inference",
+    format: responsesCountFormat,
+    inquiry: "count_tokens",
+    request: responsesRequestSchema,
+    reply: responsesCountReplySchema,
   },
   count_tokens: {
     operationId: "countTokens",

@@ -68,6 +68,7 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
   const attempt = { ...holding, health, bodies, upstreams, byokFee, onFault, ...attemptBounds(settings) };
   const planning = { catalog, policies, ownKeys, health, bodies, random: systemRandom };
   const latencies = new Latencies();
+  const continuing = { bodies, responses, maxBodyBytes: bounds.max_body_bytes };
   const exchange = openExchange({
     clock,
     store,
@@ -79,7 +80,7 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
     answers: ports.answers,
     maxDrains: bounds.max_drains,
     commitMs: timeouts.commit_ms,
-    continue: { bodies, responses, maxBodyBytes: bounds.max_body_bytes },
+    continue: continuing,
     admit: { limits, defaultMaxTokens },
     plan: planning,
     fetch: {
@@ -133,7 +134,16 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
       maxPayloadBytes: bounds.max_payload_bytes,
     },
   });
-  const asking = { ...planning, clock, limits, upstreams, byokFee, defaultMaxTokens, onFault };
+  const asking = {
+    ...planning,
+    continue: continuing,
+    clock,
+    limits,
+    upstreams,
+    byokFee,
+    defaultMaxTokens,
+    onFault,
+  };
   const keyProbes = openKeyProbes({ clock, bodies, upstreams, health, log });
   return {
     exchange,

@@ -17,7 +17,7 @@ import type { Store } from "../../store/store.ts";
 import { NOTHING_SENT } from "../../wire/extras/sent.ts";
 import type { AnswerStream } from "../../wire/format.ts";
 import type { ReplyFacts, SvcReply } from "../../wire/neutral/contract.ts";
-import { loweredAt } from "../../wire/relay/lowered.ts";
+import { limitWarnings } from "../../wire/relay/lowered.ts";
 import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
 import { type Latencies, modelClass } from "./figures/latencies.ts";
@@ -264,10 +264,7 @@ function warnOfLimit(call: Call): void {
   const { request, endpoint, incoming } = call;
   const limit = limitAt(call, endpoint);
   if (request === undefined || limit === undefined) return;
-  for (const { at, tokens } of loweredAt(incoming.format.name, request, limit)) {
-    const isDropped = call.dropped.some((pointer) => at === pointer || at.startsWith(`${pointer}/`));
-    if (!isDropped) call.warnings.push(`lowered: ${at} to ${tokens}`);
-  }
+  call.warnings.push(...limitWarnings(incoming.format.name, request, limit, call.dropped));
 }
 
 /** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */

@@ -9,13 +9,13 @@ import { LEAST_BUDGET } from "../claude.ts";
 import type { Billed } from "../extras/sift.ts";
 import { NO_ORG_KEY, type OrgKey, type Outgoing, type Passage } from "../format.ts";
 import { append } from "../json/append.ts";
-import { type Edit, type Member, memberOf } from "../json/json.ts";
+import { type Member, memberOf } from "../json/json.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
 import { type CallForm, someNeedEdits } from "../relay/call-edits.ts";
 import { isThinkingCrowdedOut, limitedEdits } from "../relay/lowered.ts";
-import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
+import { type RequestSplice, spliced, spliceOf, without } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isErrorBody, messagesReport, noMessage, readMessagesReply } from "./read-reply.ts";
@@ -54,18 +54,6 @@ function limitSplice(request: MessagesRequest, splice: RequestSplice): void {
   if (!isThinkingCrowdedOut(request, LEAST_BUDGET)) return;
   splice.remove.push("thinking");
   splice.dropped.push("/thinking");
-}
-
-/** Edits that the provider's quirks make in those members are removed with them. */
-function without(
-  names: readonly string[],
-  { members }: MessagesRequest,
-  splice: RequestSplice,
-): RequestSplice {
-  if (names.length === 0) return splice;
-  const gone = members.filter(({ key }) => names.includes(key));
-  const stays = ({ start, end }: Edit) => !gone.some((m) => end > m.start && start < m.valueEnd);
-  return { ...splice, edits: splice.edits.filter(stays), remove: [...splice.remove, ...names] };
 }
 
 const CALLS: CallForm = { ...CALL_BLOCK, paths: opaquePaths([["content", "*"]]) };

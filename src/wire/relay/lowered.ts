@@ -28,7 +28,7 @@ export function limitPointer(format: FormatName, request: ClientRequest): string
 }
 
 /** What a request states above a limit, by JSON pointer, each with the tokens that are told instead. */
-export function loweredAt(
+function loweredAt(
   format: FormatName,
   request: ClientRequest,
   limit: number,
@@ -37,6 +37,17 @@ export function loweredAt(
   const lowered = limits.map(({ path }) => ({ path, tokens: limit }));
   return [...lowered, ...heldTo(request, limit)].map(({ path, tokens }) => ({ at: pointerTo(path), tokens }));
 }
+
+/** As warnings name them. @param dropped pointers to members that were left out */
+export const limitWarnings = (
+  format: FormatName,
+  request: ClientRequest,
+  limit: number,
+  dropped: readonly string[] = [],
+): readonly string[] =>
+  loweredAt(format, request, limit)
+    .filter(({ at }) => !dropped.some((pointer) => at === pointer || at.startsWith(`${pointer}/`)))
+    .map(({ at, tokens }) => `lowered: ${at} to ${tokens}`);
 
 /**
  * The edits of a body that passes as bytes, for the gateway's limit and the numbers that are held to it; none where the request has no such

@@ -63,6 +63,20 @@ function isWithinOne(edit: Edit, ordered: readonly Edit[]): boolean {
   return last !== undefined && overlap(edit, last);
 }
 
+/**
+ * A splice that leaves out these members too. Edits that the provider's quirks make in those members are removed with them.
+ */
+export function without(
+  names: readonly string[],
+  { members }: ClientRequest,
+  splice: RequestSplice,
+): RequestSplice {
+  if (names.length === 0) return splice;
+  const gone = members.filter(({ key }) => names.includes(key));
+  const stays = ({ start, end }: Edit) => !gone.some((m) => end > m.start && start < m.valueEnd);
+  return { ...splice, edits: splice.edits.filter(stays), remove: [...splice.remove, ...names] };
+}
+
 /** Larger bodies are not copied. */
 const ONE_PIECE_BYTES = 64 * 1024;
 

@@ -6,8 +6,8 @@ import { responsesErrorEvent } from "./errors.ts";
 import { responsesHistory } from "./history.ts";
 import { takesMedia } from "./image-item.ts";
 import { responsesNeutral } from "./neutral-request.ts";
-import { promptTexts, type ResponsesRequest, readResponsesRequest } from "./request.ts";
-import { responsesSplice } from "./splice.ts";
+import { promptTexts, type ResponsesRequest, readResponsesCount, readResponsesRequest } from "./request.ts";
+import { responsesCountSplice, responsesSplice } from "./splice.ts";
 import { writeResponsesReply } from "./write-reply.ts";
 import { ResponsesStreamWriter } from "./writer.ts";
 
@@ -46,4 +46,13 @@ export const responsesFormat: ClientFormat<ResponsesRequest> = {
     streamWriter: (request, identity) => new ResponsesStreamWriter(request, identity),
   },
   errorEvent: responsesErrorEvent,
+};
+
+/** What `POST /v1/responses/input_tokens` takes. */
+export const responsesCountFormat: ClientFormat<ResponsesRequest> = {
+  ...responsesFormat,
+  key: "responses_count",
+  habits: { ...responsesFormat.habits, countObject: "response.input_tokens" },
+  read: readResponsesCount,
+  splice: { dialect: "responses", passage: responsesCountSplice },
 };

@@ -5,7 +5,7 @@
  */
 import { fail } from "../../base/errors.ts";
 import { elementSpans } from "../json/bytes.ts";
-import { type Edit, editedParts, type Member, memberOf } from "../json/json.ts";
+import { type Edit, editedParts, type Member, memberOf, utf8Of } from "../json/json.ts";
 import type { Span } from "../json/spans.ts";
 import { objectOf } from "../neutral/reader.ts";
 
@@ -33,7 +33,7 @@ export function referencesIn(bytes: Buffer, members: readonly Member[], items: u
       const message = `/input refers to more than ${MOST_REFERENCES} items.`;
       throw fail("invalid_value", message, { param: "/input" });
     }
-    named.push({ index, id });
+    named.push({ index, id: utf8Of(id) });
   }
   if (named.length === 0) return [];
   const { valueStart } = memberOf(members, "input") as Member;
@@ -56,7 +56,9 @@ export function withItems(
   for (const { index, id, start, end } of references) {
     const text = itemOf(id);
     if (text === undefined) {
-      throw fail("not_found", `There is no stored item "${id.slice(0, 100)}".`, { param: `/input/${index}` });
+      // As clients know it from OpenAI.
+      const message = `Item with id '${id.slice(0, 100)}' not found. Items are stored only of responses with \`store\`; else send the item itself.`;
+      throw fail("not_found", message, { param: `/input/${index}` });
     }
     // A request may refer to the same item any number of times.
     length += text.length;

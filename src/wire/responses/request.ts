@@ -5,7 +5,7 @@
 import { fail } from "../../base/errors.ts";
 import { sharedConcat } from "../../base/shared-memory.ts";
 import { CALL_ID } from "../accepts/bounds.ts";
-import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
+import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
@@ -73,8 +73,25 @@ const RULES: BodyRules<ResponsesRequestBody> = {
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
-  const { text: _, value: body, proseBytes, hasNoImage, ...read } = readBody(bytes, RULES);
-  refuseUnsupported(body);
+  const read = readBody(bytes, RULES);
+  refuseUnsupported(read.value);
+  const { input, prompt, previous_response_id: previous } = read.value;
+  if (input == null && prompt == null && previous == null)
+    throw fail("invalid_value", "/input is required.", { param: "/input" });
+  return requestOf(bytes, read);
+}
+
+/** What of a prompt is to be counted, which need have no input. @throws as {@link readResponsesRequest} */
+export function readResponsesCount(bytes: Buffer): ResponsesRequest {
+  const read = readBody(bytes, RULES);
+  refuseUnsupported(read.value);
+  return requestOf(bytes, read);
+}
+
+function requestOf(
+  bytes: Buffer,
+  { text: _, value: body, proseBytes, hasNoImage, ...read }: ReadBody<ResponsesRequestBody>,
+): ResponsesRequest {
   const seen = lookThrough(body, read.hasOpaque);
   return {
     ...read,
@@ -164,9 +181,6 @@ function refuseUnsupported(body: ResponsesRequestBody): void {
   if (body.conversation != null) {
     const message = "Conversations are not kept here: send previous_response_id or the items themselves.";
     throw fail("unsupported_option", message, { param: "/conversation" });
-  }
-  if (body.input == null && body.prompt == null && body.previous_response_id == null) {
-    throw fail("invalid_value", "/input is required.", { param: "/input" });
   }
 }
 

@@ -74,3 +74,24 @@ export const responsesReplySchema = z.looseObject({
     .describe(call.USAGE),
   svc: svcReplySchema,
 });
+
+/** The items that a stored response was made from (OpenAI API reference, "List input items"). */
+export const inputItemsSchema = z.object({
+  object: field.objectOf("list"),
+  data: z.array(
+    z.looseObject({ id: field.id, type: z.string().optional().describe("What kind of thing this is.") }),
+  ),
+  first_id: z.string().nullable().describe("Null where there are none."),
+  last_id: z.string().nullable().describe("The one that the next page comes after."),
+  has_more: z.boolean().describe("Whether there is more in this order."),
+});
+
+/** The number of tokens of a prompt (OpenAI API reference, "Get input token counts"). */
+export const responsesCountReplySchema = z.looseObject({
+  object: field.objectOf("response.input_tokens"),
+  input_tokens: z.int().describe("Tokens of the prompt."),
+  source: z
+    .literal("estimated")
+    .optional()
+    .describe("Where no provider of the model counts: the number is an estimate."),
+});

@@ -14,7 +14,7 @@ import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { someNeedEdits } from "../relay/call-edits.ts";
 import { limitedEdits } from "../relay/lowered.ts";
-import { type RequestSplice, spliced, spliceOf } from "../relay/splice.ts";
+import { type RequestSplice, spliced, spliceOf, without } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
@@ -37,7 +37,7 @@ const RESPONSE: AnswerReading = {
 };
 
 export const responsesSplice: Passage<ResponsesRequest> = {
-  write: writeSpliced,
+  write: (request, endpoint, billed, orgKey) => writeSpliced(request, endpoint, billed, orgKey),
   looksThrough: ({ hasReasoning, hasForeignIds }) => hasReasoning || hasForeignIds,
   whole(body, { previousResponseId: previous }, identity) {
     // The upstream did not get it, and sends null.
@@ -48,13 +48,44 @@ export const responsesSplice: Passage<ResponsesRequest> = {
   restating: responsesRestating,
 };
 
+/** Members that are not part of the prompt: the provider's count does not know them. */
+const OF_THE_ANSWER: readonly string[] = [
+  "stream",
+  "stream_options",
+  "store",
+  "include",
+  "background",
+  "max_output_tokens",
+  "max_tool_calls",
+  "temperature",
+  "top_p",
+  "top_logprobs",
+  "metadata",
+  "client_metadata",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "service_tier",
+];
+
+/**
+ * The passage of a count writes only the request: the answer is a number. Clients send the body of the call that they are about to make.
+ */
+export const responsesCountSplice: Passage<ResponsesRequest> = {
+  ...responsesSplice,
+  write: (request, endpoint, billed, orgKey) =>
+    writeSpliced(request, endpoint, billed, orgKey, OF_THE_ANSWER),
+};
+
 function writeSpliced(
   request: ResponsesRequest,
   endpoint: Endpoint,
   billed: Billed = "platform",
   orgKey: OrgKey = NO_ORG_KEY,
+  left: readonly string[] = [],
 ): Outgoing {
-  const splice = spliceOf(request, endpoint, "responses", billed);
+  const splice = without(left, request, spliceOf(request, endpoint, "responses", billed));
   splice.remove.push("previous_response_id");
   if (request.outputLimit !== undefined)
     append(splice.edits, limitedEdits(request, ["max_output_tokens"], splice.edits));

@@ -32,7 +32,8 @@ function heard(method: string, path: string, options: Sent = {}): Promise<Answer
   return until(
     "the cell has heard of it",
     () => call(method, path, options, cell),
-    ({ status }) => status !== 404 && status !== 409,
+    ({ status, json }) =>
+      status !== 404 && status !== 409 && json?.error?.code !== "previous_response_not_found",
   );
 }
 
@@ -102,6 +103,22 @@ describe("stored responses", () => {
     expect(JSON.stringify(sent)).toContain("Begin.");
   });
 
+  test("its input items are listed, and its prompt is counted, at the next cell", async () => {
+    const first = await ask({ input: "Begin." });
+    const next = await askHeard({ input: "And?", previous_response_id: first.json.id });
+    const path = `/v1/responses/${next.json.id}/input_items?order=asc`;
+    const lists = new Set<string>();
+    for (let turn = 0; turn < 3; turn++) lists.add((await heard("GET", path)).text);
+    expect(lists.size).toBe(1);
+    const { data } = JSON.parse([...lists][0] as string);
+    expect(data.map(({ role }: { role: string }) => role)).toEqual(["user", "assistant", "user"]);
+    const prompt = { input: "And?", previous_response_id: next.json.id };
+    const counts = new Set<number>();
+    for (let turn = 0; turn < 3; turn++)
+      counts.add((await heard("POST", "/v1/responses/input_tokens", asked(prompt))).json.input_tokens);
+    expect(counts.size).toBe(1);
+  });
+
   test("items of a response are named at the next cell", async () => {
     const first = await ask({ input: "Say it." });
     const reference = { type: "item_reference", id: first.json.output[0].id };
@@ -119,6 +136,6 @@ describe("stored responses", () => {
     expect((await heard("DELETE", path)).status).toBe(200);
     for (let turn = 0; turn < 3; turn++) expect((await call("GET", path)).status).toBe(404);
     expect((await call("DELETE", path)).status).toBe(404);
-    expect((await ask({ input: "And?", previous_response_id: json.id })).status).toBe(404);
+    expect((await ask({ input: "And?", previous_response_id: json.id })).status).toBe(400);
   });
 });

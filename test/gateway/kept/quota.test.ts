@@ -77,7 +77,7 @@ describe("S4: a test key that stores what it can", () => {
     const read = await gateway.call("GET", `/v1/responses/${id}`, asTest());
     expect([read.status, read.json.error.code]).toEqual([404, "not_found"]);
     const next = await respond(gateway, { previous_response_id: id, store: false }, asTest());
-    expect([next.status, next.json.error.param]).toEqual([404, "/previous_response_id"]);
+    expect([next.status, next.json.error.param]).toEqual([400, "/previous_response_id"]);
   });
 
   test("S4: `store: false` is not concerned", async () => {

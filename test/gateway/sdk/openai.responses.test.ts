@@ -167,11 +167,39 @@ describe.each(DIALECTS)("to %s", (dialect) => {
     expect(kept.output_text).toBe(streamed.output_text);
   });
 
+  test("its input items are paged, and a prompt is counted", async () => {
+    const input = Array.from({ length: 5 }, (_, at) => ({ role: "user" as const, content: `${at}` }));
+    const made = await client.responses.create({ model, input });
+    const query = { order: "asc", limit: 2, include: ["message.output_text.logprobs"] } as const;
+    const listed: OpenAI.Responses.ResponseItem[] = [];
+    for await (const item of client.responses.inputItems.list(made.id, {
+      ...query,
+      include: [...query.include],
+    }))
+      listed.push(item);
+    expect(listed).toMatchObject(
+      input.map(({ role, content }) => ({ role, content: [{ type: "input_text", text: content }] })),
+    );
+    const next = { model, input: "And?", previous_response_id: made.id };
+    const { object, input_tokens: tokens } = await client.responses.inputTokens.count(next);
+    expect(object).toBe("response.input_tokens");
+    expect(tokens).toBeGreaterThan(
+      (await client.responses.inputTokens.count({ model, input: "And?" })).input_tokens,
+    );
+    await expect(client.responses.inputItems.list("resp_68a1b2c3")).rejects.toBeInstanceOf(
+      OpenAI.NotFoundError,
+    );
+  });
+
   test("store: false keeps nothing", async () => {
     const made = await client.responses.create({ model, input: "Forget this", store: false });
     await expect(client.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     const next = client.responses.create({ model, input: "And?", previous_response_id: made.id });
-    await expect(next).rejects.toMatchObject({ status: 404, param: "/previous_response_id" });
+    await expect(next).rejects.toMatchObject({
+      status: 400,
+      code: "previous_response_not_found",
+      param: "/previous_response_id",
+    });
   });
 
   test("T49: previous_response_id over several turns: the whole conversation goes, the id does not", async () => {
@@ -227,7 +255,7 @@ test("a stored response is of its project alone", async () => {
   await expect(other.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
   await expect(other.responses.delete(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
   const request = { model: modelOf("chat"), input: "Yours?", previous_response_id: made.id };
-  await expect(other.responses.create(request)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  await expect(other.responses.create(request)).rejects.toBeInstanceOf(OpenAI.BadRequestError);
 });
 
 test("T53: to responses every byte passes, what nobody here knows included", async () => {

@@ -8,9 +8,11 @@ import { type Limits, refusalError } from "../../../credits/limits/limits.ts";
 import { excludedWire } from "../../../routing/planner/eligibility.ts";
 import { estimatePromptTokens } from "../../../wire/estimate.ts";
 import type { ClientFormat } from "../../../wire/format.ts";
+import { limitWarnings } from "../../../wire/relay/lowered.ts";
 import { isEncoding } from "../../../workers/tokenise.ts";
 import { type Bodies, DEFAULT_ENCODING } from "../body/bodies.ts";
 import { Call, type Incoming, type PlannedCall } from "../call.ts";
+import { type ContinueDeps, continued } from "../continue.ts";
 import { answerHeaders, retryHeaders } from "../headers.ts";
 import { type PlanDeps, planCall } from "../plan.ts";
 import { type BoundDeps, worstCaseOf } from "../reservation/cost-bound.ts";
@@ -21,6 +23,7 @@ export type Inquiry = "count_tokens" | "dry_run";
 export interface InquireDeps extends PlanDeps, ProviderCountDeps, BoundDeps {
   readonly limits: Limits;
   readonly bodies: Bodies;
+  readonly continue: ContinueDeps;
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
@@ -37,7 +40,7 @@ export async function inquire(deps: InquireDeps, inquiry: Inquiry, incoming: Inc
   const { format, reply, body } = incoming;
   let answer: string | Buffer;
   try {
-    const request = await deps.bodies.read(format, body);
+    const request = await continued(deps.continue, call, await deps.bodies.read(format, body));
     const admission = await deps.limits.admit(call.key, 0);
     if (!admission.admitted) throw refusalError(admission);
     try {
@@ -84,11 +87,16 @@ async function counted(deps: InquireDeps, call: PlannedCall): Promise<string | B
   return countJson(format, { input_tokens: tokens, source, tokenizer });
 }
 
-/** Anthropic's clients read one member; the only other one marks an estimate. */
+/** Anthropic's and OpenAI's clients read the number; a further member only marks an estimate. */
 function countJson({ habits }: ClientFormat, count: Count): string {
   const { input_tokens, source } = count;
-  if (habits.readsBareCounts !== true) return JSON.stringify(count);
-  return JSON.stringify(source === "estimated" ? { input_tokens, source } : { input_tokens });
+  const { countObject: object, readsBareCounts } = habits;
+  if (object === undefined && readsBareCounts !== true) return JSON.stringify(count);
+  return JSON.stringify({
+    ...(object !== undefined && { object }),
+    input_tokens,
+    ...(source === "estimated" && { source }),
+  });
 }
 
 /** The endpoints that would be tried, in order, and the amount that would be held. */
@@ -97,6 +105,7 @@ function dryRun(deps: InquireDeps, call: PlannedCall): object {
   const byId = new Map(plan.attempts.map((endpoint) => [endpoint.id, endpoint]));
   const first = plan.attempts[0];
   if (first === undefined) throw fail("no_endpoint", "No endpoint satisfies this request.");
+  const limit = plan.limits?.get(first.id);
   return {
     plan: plan.ranking().flatMap(({ endpointId, score, reason }) => {
       const provider = byId.get(endpointId)?.provider.id;
@@ -104,7 +113,10 @@ function dryRun(deps: InquireDeps, call: PlannedCall): object {
     }),
     excluded: excludedWire(plan.excluded),
     trace: plan.trace(),
-    warnings: call.isOtherName ? [call.nameWarning] : [],
+    warnings: [
+      ...(call.isOtherName ? [call.nameWarning] : []),
+      ...(limit === undefined ? [] : limitWarnings(call.incoming.format.name, call.request, limit)),
+    ],
     reserve_micro: worstCaseOf(deps, call),
     price_version: first.prices.version,
   };

@@ -9,7 +9,7 @@ import type { Call } from "../call.ts";
 import type { Outcome } from "../outcome.ts";
 import { answerBytes } from "./idempotency.ts";
 import type { StoredResponse } from "./kept-rows.ts";
-import { mayKeep, responseBytes, type StoredResponses } from "./stored-responses.ts";
+import { MAX_ID_LENGTH, mayKeep, responseBytes, type StoredResponses } from "./stored-responses.ts";
 
 /**
  * Prepares the storage of an answer that was charged or complete, for repetitions of its request; after any other outcome a retry is a
@@ -104,6 +104,3 @@ function conversationOf(
     return undefined;
   }
 }
-
-/** Longest id of an item that requests can name. */
-const MAX_ID_LENGTH = 256;

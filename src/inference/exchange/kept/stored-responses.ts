@@ -19,6 +19,12 @@ import type { IdempotencyDeps } from "./idempotency.ts";
 import type { SharedResponses, StoredResponse } from "./kept-rows.ts";
 
 const KEEP_DAYS = 30;
+/** Ids that may be of a response that was made here; others name none. */
+const OWN_ID = /^[\w-]{1,64}$/;
+/** Longest id of an item that requests can name. */
+export const MAX_ID_LENGTH = 256;
+/** Characters of a client's id in a message. */
+const MOST_QUOTED = 100;
 /** Each is a read of the store. */
 const ITEMS_A_TURN = 256;
 /** The table of responses, and that of the days on which they expire. */
@@ -66,6 +72,8 @@ export class StoredResponses {
   /** @throws WeirError 503 (as a rejection) where other cells may have it and cannot be asked */
   get(owner: ResponseOwner, id: string): MaybePromise<StoredResponse | undefined> {
     const { shared } = this.#deps;
+    // Other cells are not asked for what no gateway has made.
+    if (!OWN_ID.test(id)) return undefined;
     const name = ownerOf(owner);
     if (shared === undefined) return this.#unexpired(this.own(name, id));
     if (shared.isForgotten(name, id)) return undefined;
@@ -85,14 +93,13 @@ export class StoredResponses {
 
   /**
    * The response that a request continues.
-   * @throws WeirError 404 if there is none, or it has expired; 503 as `get`
+   * @throws WeirError 400 `previous_response_not_found` if there is none, or it has expired; 503 as `get`
    */
   previous(owner: ResponseOwner, id: string): MaybePromise<StoredResponse> {
     return after(this.get(owner, id), (found) => {
       if (found !== undefined) return found;
-      throw fail("not_found", `There is no stored response "${id.slice(0, 100)}".`, {
-        param: "/previous_response_id",
-      });
+      const message = `Previous response with id '${id.slice(0, MOST_QUOTED)}' not found.`;
+      throw fail("previous_response_not_found", message, { param: "/previous_response_id" });
     });
   }
 
@@ -107,8 +114,8 @@ export class StoredResponses {
     const others: string[] = [];
     for (const [index, item] of itemIds.entries()) {
       const id = this.responseWith(owner, item);
-      if (id === undefined) others.push(item);
-      else found.set(item, id);
+      if (id === undefined && item.length <= MAX_ID_LENGTH) others.push(item);
+      if (id !== undefined) found.set(item, id);
       if (index % ITEMS_A_TURN === ITEMS_A_TURN - 1) await nextTurn();
     }
     const { shared } = this.#deps;

@@ -210,7 +210,7 @@ describe("a stored response", () => {
     expect((await gateway.call("GET", path)).status).toBe(404);
     expect((await gateway.call("DELETE", path)).status).toBe(404);
     const body = { model: "weir/sim-small", input: "go on", previous_response_id: json.id };
-    expect((await gateway.call("POST", "/v1/responses", { body })).status).toBe(404);
+    expect((await gateway.call("POST", "/v1/responses", { body })).status).toBe(400);
     expect((await gateway.call("POST", "/v1/responses", { body, key: keys.usual })).status).toBe(200);
   });
 });
