@@ -2,6 +2,7 @@
  * The error table: every failure a client can see, its HTTP status, wire `type` and `code`, and whether a retry may
  * help. `docs/errors.md` lists the same rows; a test compares the two.
  */
+import type { Overflow } from "./overflow.ts";
 
 interface ErrorRow {
   readonly status: number;
@@ -23,6 +24,10 @@ export const ERRORS = Object.freeze({
   context_length_exceeded: row(400, "invalid_request", "context_length_exceeded"),
   /** `previous_response_id` names no response that is stored for the key's project. OpenAI's status, code and words. */
   previous_response_not_found: row(400, "invalid_request", "previous_response_not_found"),
+  /** An endpoint does not know a parameter of the request, or not this value of it. */
+  unsupported_parameter: row(400, "invalid_request", "unsupported_parameter"),
+  /** The provider's policy forbids the prompt. */
+  content_policy_violation: row(400, "invalid_request", "content_policy_violation"),
   capability_not_supported: row(400, "invalid_request", "capability_not_supported"),
   /** A question about usage needs more memory, rows or time than one may take. */
   query_too_large: row(400, "invalid_request", "query_too_large"),
@@ -104,6 +109,8 @@ export interface ErrorExtras {
   readonly retryable?: boolean;
   /** No row has the credential: another process may have stored it a moment ago. */
   readonly isUnknown?: boolean;
+  /** For `context_length_exceeded`: formats with words of their own make their message of it. */
+  readonly overflow?: Overflow;
   readonly cause?: unknown;
 }
 
@@ -118,6 +125,7 @@ export class WeirError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly isUnknown: boolean;
+  readonly overflow: Overflow | undefined;
 
   constructor(kind: ErrorName, message: string, extras: ErrorExtras = {}) {
     super(cut(message), extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -132,13 +140,15 @@ export class WeirError extends Error {
     this.retryAfterMs = extras.retryAfterMs;
     this.details = extras.details;
     this.isUnknown = extras.isUnknown ?? false;
+    this.overflow = extras.overflow;
   }
 }
 
 /** Messages and pointers may repeat input, which may be megabytes long. */
 const MAX_TEXT = 2000;
 
-const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
+/** @returns the text, bounded as messages of errors are */
+export const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
 /**
  * Creates a {@link WeirError}, for use as `throw fail(...)`. Client errors have no stack: capturing one costs more than

@@ -56,7 +56,7 @@ export interface ClientRequest {
 }
 
 /** The members that identify an answer, which every format writes in its own way. */
-export interface AnswerIdentity {
+export interface AnswerNames {
   /** The request id with the prefix of the format. */
   readonly id: string;
   readonly requestId: string;
@@ -65,6 +65,10 @@ export interface AnswerIdentity {
   readonly createdS: number;
   /** Says when the answer was complete, for formats that have it. */
   readonly clock: Pick<Clock, "now">;
+}
+
+/** The same, with the bounds of reading it. */
+export interface AnswerIdentity extends AnswerNames {
   /** The bound of one upstream event; a larger one ends the stream. */
   readonly maxEventBytes: number;
   /** The bound of the answer kept for the record; a larger one is not kept. */
@@ -252,6 +256,16 @@ export interface ClientFormat<R extends ClientRequest = ClientRequest> {
    * @param sequence its number, in formats that number their events
    */
   errorEvent(error: WeirError, requestId: string, sequence?: number): string;
+  /**
+   * In formats whose clients read an error in the answer itself: the events by which the answer fails, latin1, and the number of the event
+   * after them. With `sequence` 0 they open the stream.
+   */
+  failedEvents?(
+    error: WeirError,
+    request: R,
+    names: AnswerNames,
+    sequence: number,
+  ): { readonly text: string; readonly next: number };
 }
 
 /** What formats do alike whose clients are OpenAI's or ours. */

@@ -16,6 +16,8 @@ const OF_CALLS: readonly ErrorName[] = [
   "unsupported_option",
   "unsupported_version",
   "context_length_exceeded",
+  "unsupported_parameter",
+  "content_policy_violation",
   "capability_not_supported",
   "idempotency_key_invalid",
   "upstream_rejected",

@@ -17,6 +17,7 @@ import type { ReservedCall } from "./call.ts";
 import { moreHelpful } from "./failure.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
 import type { Indexed } from "./live.ts";
+import { LongerContext } from "./longer-context.ts";
 import type { Outcome, RelayEnd } from "./outcome.ts";
 import { coveredEndpoints } from "./reservation/fit.ts";
 
@@ -54,6 +55,8 @@ export class Attempts implements AttemptHost, Indexed {
   #started = 0;
   /** Created at the first refused key. */
   #refused: RefusedLanes | undefined;
+  /** Created at the first failure. */
+  #longer: LongerContext | undefined;
   /** The attempt whose content is being sent to the client. */
   #winner: Attempt | undefined;
   #isHedged = false;
@@ -93,7 +96,7 @@ export class Attempts implements AttemptHost, Indexed {
       return;
     }
     this.#next++;
-    const passable = passageTo(incoming.format, endpoint);
+    const passable = this.#longer?.isTooShort(endpoint) ? undefined : passageTo(incoming.format, endpoint);
     if (passable === undefined) {
       this.#start();
       return;
@@ -248,7 +251,10 @@ export class Attempts implements AttemptHost, Indexed {
       });
       return;
     }
-    const isRefusal = !mayFallBack(failed);
+    this.#longer ??= new LongerContext();
+    const mayStart = this.#started < this.#call.plan.decision.maxAttempts;
+    const left = mayStart ? this.#endpoints.slice(this.#next) : [];
+    const isRefusal = !mayFallBack(failed) && !this.#longer.isLeft(failed, attempt.endpoint, left);
     if ((isRefusal && isFirst) || this.#call.incoming.reply.gone) {
       this.#cancelAllBut(undefined);
       this.#finish({ kind: "failed", failure: failed });

@@ -15,7 +15,7 @@ import type { ActivePolicy } from "../../routing/language/policy.ts";
 import type { Decision } from "../../routing/planner/decision.ts";
 import type { Plan } from "../../routing/planner/planner.ts";
 import { NOTHING_SENT, type SentExtras } from "../../wire/extras/sent.ts";
-import type { AnswerIdentity, ClientFormat, ClientRequest } from "../../wire/format.ts";
+import type { AnswerIdentity, AnswerNames, ClientFormat, ClientRequest } from "../../wire/format.ts";
 import type { ClientReply } from "../client-reply.ts";
 import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
 import { appOfHeaders } from "./app-name.ts";
@@ -193,6 +193,13 @@ export class Call implements Indexed {
   get isZdr(): boolean {
     const asked = this.request?.svc.route.require?.zdr === true;
     return asked || this.key.dataPolicy.zdr || this.decision?.require.zdr === true;
+  }
+
+  /** What identifies its answer, for events that the gateway writes itself. */
+  answerNames(clock: Clock): AnswerNames {
+    const { format, requestId, tsMs } = this.incoming;
+    const model = this.model?.id ?? this.request?.facts.model ?? "";
+    return { id: format.idPrefix + requestId, requestId, model, createdS: Math.floor(tsMs / 1000), clock };
   }
 
   identity({ bounds, clock }: AnswerDeps): AnswerIdentity {

@@ -4,6 +4,7 @@
  */
 import type { Endpoint, Model } from "../../base/endpoint.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
+import type { Overflow } from "../../base/overflow.ts";
 import {
   type Exclusion,
   excludedWire,
@@ -19,6 +20,7 @@ import { neededAt } from "../../wire/needed-at.ts";
 import type { RequestFacts } from "../../wire/neutral/contract.ts";
 import { limitPointer } from "../../wire/relay/lowered.ts";
 import type { ReadCall } from "./call.ts";
+import { overflowError } from "./refused-request.ts";
 
 /**
  * @param model with the endpoints that the plan was made from, including those reached by the org's own keys
@@ -58,11 +60,8 @@ export function emptyPlanError(
   }
   const most = mostOutput(reached, asked);
   if (most > 0) return limitError(model.id, most, call, details);
-  const [first] = excluded;
-  if (first !== undefined && excluded.every((x) => x.kind === "context")) {
-    const message = `The prompt and its answer exceed the context of ${model.id}: ${first.reason}.`;
-    return fail("context_length_exceeded", message, { param: format.promptAt, details });
-  }
+  const overflow = overflowOf(reached, asked);
+  if (overflow !== undefined) return overflowError(overflow, call, details);
   const isConfigured = excluded.some(({ kind }) => kind !== "not_configured");
   if (!isConfigured)
     return fail("no_endpoint", `No endpoint of ${model.id} is configured on this gateway.`, { details });
@@ -91,6 +90,28 @@ function limitError(
   const { maxTokens } = request.facts;
   const message = `${maxTokens} output tokens are asked for, and ${model} gives ${most} at most; svc.compat.strict is set, so the limit is not lowered.`;
   return fail("invalid_value", message, { param: limitPointer(incoming.format.name, request), details });
+}
+
+/**
+ * The overflow of a prompt that would be served if it were shorter: some endpoint is left out for no reason but its context. What other
+ * endpoints are left out for does not matter then, since the client can only shorten the prompt.
+ */
+function overflowOf(endpoints: readonly Endpoint[], { facts, decision }: PlannedFor): Overflow | undefined {
+  const { longestTokens, ...others } = facts;
+  const short = { ...others, promptTokens: 0, maxTokens: undefined };
+  const open = endpoints.filter(
+    (endpoint) =>
+      exclusionOf(endpoint, facts, decision)?.kind === "context" &&
+      exclusionOf(endpoint, short, decision) === undefined,
+  );
+  if (open.length === 0) return undefined;
+  return {
+    tokens: longestTokens ?? facts.promptTokens,
+    answer: Math.min(facts.maxTokens ?? 1, ...open.map(({ maxOutput }) => maxOutput)),
+    maximum: Math.max(...open.map(({ contextLength }) => contextLength)),
+    isEstimated: true,
+    said: "",
+  };
 }
 
 /** The requirements as clients receive them. */

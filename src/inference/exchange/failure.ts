@@ -4,18 +4,18 @@
  */
 import { fail, type WeirError } from "../../base/errors.ts";
 import type { LaneLease } from "../../routing/health/health.ts";
-import { mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.ts";
+import { isOverflow, mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Call } from "./call.ts";
 import { refusedCredential } from "./empty-plan.ts";
+import { type Refused, refusedRequest, upstreamCode } from "./refused-request.ts";
 
 /** `Retry-After` if the provider gave none. */
 const DEFAULT_WAIT_MS = 1000;
-/** Statuses of a refused request that have the same meaning for the client. */
-const PASSED_STATUSES = new Set([400, 404, 409, 413, 422]);
-
 /** The one of a call's two failures that helps its client more: a refusal of the request itself, else a temporary one. */
 export function moreHelpful(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
   if (known === undefined) return failed;
+  if (isOverflow(known)) return mayServe(failed) ? failed : known;
+  if (isOverflow(failed)) return mayServe(known) ? known : failed;
   if (!mayFallBack(known)) return known;
   if (!mayFallBack(failed)) return failed;
   if (mayPass(known) !== mayPass(failed)) return mayPass(known) ? known : failed;
@@ -23,6 +23,13 @@ export function moreHelpful(known: UpstreamFailure | undefined, failed: Upstream
   const areFull = known.errorClass === "capacity" && failed.errorClass === "capacity";
   return areFull && waitOf(known) < waitOf(failed) ? known : failed;
 }
+
+/**
+ * Whether an endpoint's failure tells more than that the context of another was too short: the prompt does not fit there either, the
+ * request is refused for another reason, or the endpoint may serve it later.
+ */
+const mayServe = (failed: UpstreamFailure): boolean =>
+  !mayFallBack(failed) || (mayPass(failed) && failed.errorClass !== "client");
 
 const waitOf = ({ retryAfterMs }: UpstreamFailure): number => retryAfterMs ?? DEFAULT_WAIT_MS;
 
@@ -32,8 +39,9 @@ const waitOf = ({ retryAfterMs }: UpstreamFailure): number => retryAfterMs ?? DE
  */
 export function callerError(
   failed: UpstreamFailure | undefined,
-  { model, lane, plan }: Pick<Call, "model" | "plan"> & { readonly lane: Pick<LaneLease, "key"> | undefined },
+  call: Pick<Call, "model" | "plan"> & Refused & { readonly lane: Pick<LaneLease, "key"> | undefined },
 ): WeirError {
+  const { model, lane, plan } = call;
   const modelId = model?.id ?? "the model";
   if (failed === undefined) {
     return fail("upstream_all_out", `Every endpoint of ${modelId} is saturated. Try again later.`, {
@@ -45,7 +53,7 @@ export function callerError(
   if (failed.outcome === "rate_limited") return limited(failed, modelId, isCurable);
   switch (failed.errorClass) {
     case "client":
-      return rejected(failed);
+      return refusedRequest(failed, call);
     case "capacity":
       return fail("upstream_capacity", saturated(modelId), { retryAfterMs: waitOf(failed) });
     case "timeout":
@@ -75,13 +83,4 @@ function limited(failed: UpstreamFailure, modelId: string, retryable: boolean): 
     retryable,
     ...upstreamCode(upstream.code || upstream.type),
   });
-}
-
-const upstreamCode = (code: string) => (code === "" ? {} : { details: { upstream_code: code } });
-
-function rejected({ httpStatus, upstream }: UpstreamFailure): WeirError {
-  const status = PASSED_STATUSES.has(httpStatus) ? httpStatus : 400;
-  const message = upstream.message === "" ? "The provider refused this request." : upstream.message;
-  if (upstream.code === "context_length_exceeded") return fail("context_length_exceeded", message);
-  return fail("upstream_rejected", message, { status, ...upstreamCode(upstream.code) });
 }

@@ -19,6 +19,7 @@ import type { AnswerStream } from "../../wire/format.ts";
 import type { ReplyFacts, SvcReply } from "../../wire/neutral/contract.ts";
 import { limitWarnings } from "../../wire/relay/lowered.ts";
 import type { Call } from "./call.ts";
+import { errorEvents, isToldInStream } from "./error-events.ts";
 import { callerError } from "./failure.ts";
 import { type Latencies, modelClass } from "./figures/latencies.ts";
 import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
@@ -50,6 +51,8 @@ export interface SettleDeps extends RecordDeps, HoldDeps {
 /** What is sent after the charge is committed. */
 interface Delivery {
   readonly bytes: Buffer;
+  /** The status that the client sees. */
+  readonly status: number;
   send(): void;
 }
 
@@ -136,7 +139,7 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settl
   call.bytesOut += delivery.bytes.length;
   const ending: Ending = {
     status: statusOf(outcome, gone),
-    httpStatus: gone ? 499 : error !== undefined && !call.streaming ? error.status : 200,
+    httpStatus: gone ? 499 : delivery.status,
     error,
     metered,
     stopReason: facts?.stopReason ?? "",
@@ -326,33 +329,36 @@ function deliveryOf(
   if (outcome.kind === "cancelled") return NO_DELIVERY;
   if (outcome.kind === "whole") {
     const bytes = outcome.answer.write(metered.usage, svcReply(call, metered));
-    return { bytes, send: () => reply.send(200, answerHeaders(deps.limits, call), bytes) };
+    return { bytes, status: 200, send: () => reply.send(200, answerHeaders(deps.limits, call), bytes) };
   }
   if (outcome.kind === "streamed") {
     const last = outcome.unsent + outcome.stream.close(metered.usage, svcReply(call, metered));
-    const bytes = Buffer.from(last, "latin1");
-    return {
-      bytes,
-      send() {
-        // An answer without content has nothing but these last events.
-        if (!call.streaming) reply.openStream(streamHeaders(deps.limits, call), format.keepAlive);
-        reply.end(bytes);
-      },
-    };
+    return lastEvents(deps, call, Buffer.from(last, "latin1"));
   }
   const failure = error ?? fail("internal", "The call ended without an answer.");
-  if (call.streaming) {
+  if (call.streaming || isToldInStream(call, failure)) {
     const { nextSequence } = outcome.kind === "exhausted" ? outcome.delivered : (streamOf(outcome) ?? {});
-    const event = format.errorEvent(failure, call.requestId, nextSequence ?? 0);
-    const bytes = Buffer.concat([Buffer.from(unsentOf(outcome), "latin1"), Buffer.from(event)]);
-    return { bytes, send: () => reply.end(bytes) };
+    const at = { unsent: unsentOf(outcome), sequence: call.streaming ? (nextSequence ?? 0) : 0 };
+    return lastEvents(deps, call, errorEvents(deps.clock, call, failure, at));
   }
   const envelope = format.errorBody(failure, call.requestId);
   const headers = answerHeaders(deps.limits, call) + retryHeaders(failure);
-  return { bytes: Buffer.from(envelope), send: () => reply.send(failure.status, headers, envelope) };
+  const { status } = failure;
+  return { bytes: Buffer.from(envelope), status, send: () => reply.send(status, headers, envelope) };
 }
 
-const NO_DELIVERY: Delivery = { bytes: Buffer.alloc(0), send: () => {} };
+/** Events that end a stream. They are all of it where nothing was sent before. */
+const lastEvents = ({ limits }: SettleDeps, call: Call, bytes: Buffer): Delivery => ({
+  bytes,
+  status: 200,
+  send() {
+    const { reply, format } = call.incoming;
+    if (!call.streaming) reply.openStream(streamHeaders(limits, call), format.keepAlive);
+    reply.end(bytes);
+  },
+});
+
+const NO_DELIVERY: Delivery = { bytes: Buffer.alloc(0), status: 200, send: () => {} };
 
 const svcReply = (call: Call, metered: Metered): SvcReply => ({
   request_id: call.requestId,

@@ -176,6 +176,9 @@ export function mayFallBack(failed: UpstreamFailure): boolean {
   return httpStatus === 404 || refusal?.meaning === "unknown_model" || isTooLargeForTier(failed);
 }
 
+/** The prompt, or prompt and answer, do not fit the model's context. */
+export const isOverflow = ({ refusal }: UpstreamFailure): boolean => refusal?.meaning === "context_overflow";
+
 /** The request is too large for the account's tier: other accounts may succeed, waiting does not help. */
 const isTooLargeForTier = ({ refusal }: UpstreamFailure): boolean => refusal?.meaning === "tier";
 

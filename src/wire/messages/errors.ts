@@ -1,7 +1,8 @@
 /** Errors as clients of the messages format read them (Anthropic API reference, "Errors"). */
-import type { WeirError } from "../../base/errors.ts";
+import { cut, type WeirError } from "../../base/errors.ts";
 import { latin1Json } from "../json/json.ts";
 import { sseEvent } from "../neutral/sse.ts";
+import { messagesOverflow } from "./overflow.ts";
 
 const TYPES: Readonly<Record<number, string>> = {
   401: "authentication_error",
@@ -22,7 +23,7 @@ const envelope = (error: WeirError, requestId: string) => ({
   type: "error",
   error: {
     type: typeOf(error.status),
-    message: error.message,
+    message: error.overflow === undefined ? error.message : cut(messagesOverflow(error.overflow)),
     code: error.code,
     ...(error.param !== undefined && { param: error.param }),
     ...(error.retryAfterMs !== undefined && { retry_after_ms: error.retryAfterMs }),

@@ -3,6 +3,7 @@
 import { type ClientFormat, OPENAI_CLIENTS, OPENAI_HABITS } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { responsesErrorEvent } from "./errors.ts";
+import { failedEvents } from "./failed.ts";
 import { responsesHistory } from "./history.ts";
 import { takesMedia } from "./image-item.ts";
 import { responsesNeutral } from "./neutral-request.ts";
@@ -46,6 +47,7 @@ export const responsesFormat: ClientFormat<ResponsesRequest> = {
     streamWriter: (request, identity) => new ResponsesStreamWriter(request, identity),
   },
   errorEvent: responsesErrorEvent,
+  failedEvents,
 };
 
 /** What `POST /v1/responses/input_tokens` takes. */

@@ -2,8 +2,9 @@
  * The response object of a translated answer: our members, and those that the API repeats from the request (`echo.ts`). It has
  * every member that the API's own objects have, in each of its states.
  */
+import type { WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
-import type { AnswerIdentity } from "../format.ts";
+import type { AnswerNames } from "../format.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import { echoOf } from "./echo.ts";
 import type { ResponsesRequest } from "./request.ts";
@@ -11,7 +12,7 @@ import type { IncompleteReason } from "./stop.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** Members that are the same in every state of a response. */
-const headOf = (request: ResponsesRequest, { id, createdS, model }: AnswerIdentity) => ({
+const headOf = (request: ResponsesRequest, { id, createdS, model }: AnswerNames) => ({
   id,
   object: "response" as const,
   created_at: createdS,
@@ -35,12 +36,20 @@ const stateOf = (reason: IncompleteReason | undefined, nowS: number) => ({
 
 export type ResponseState = ReturnType<typeof stateOf>;
 
+/** A response that failed, latin1. */
+export function failedResponse(error: WeirError, request: ResponsesRequest, names: AnswerNames): string {
+  const { code, message } = error;
+  const head = latin1OfJson({ ...headOf(request, names), error: { code, message } });
+  const state = '"status":"failed","completed_at":null,"incomplete_details":null,"output":[],"usage":null';
+  return `${head.slice(0, -1)},${echoOf(request)},${state}}`;
+}
+
 export class ResponseObject {
   /** latin1, without its last brace. */
   readonly #head: string;
-  readonly #identity: AnswerIdentity;
+  readonly #identity: AnswerNames;
 
-  constructor(request: ResponsesRequest, identity: AnswerIdentity) {
+  constructor(request: ResponsesRequest, identity: AnswerNames) {
     this.#identity = identity;
     const head = latin1OfJson(headOf(request, identity));
     this.#head = `${head.slice(0, -1)},${echoOf(request)}`;

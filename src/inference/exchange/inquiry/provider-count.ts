@@ -149,7 +149,7 @@ type CountResult =
 async function countResult(
   { clock, upstreams }: ProviderCountDeps,
   question: UpstreamQuestion,
-  { model, plan }: PlannedCall,
+  { model, plan, request, incoming }: PlannedCall,
 ): Promise<CountResult> {
   let answer: Answer;
   try {
@@ -176,7 +176,7 @@ async function countResult(
   const failed = withoutCredential(reported, key.credential);
   return {
     kind: "failed",
-    error: callerError(failed, { model, plan, lane: { key } }),
+    error: callerError(failed, { model, plan, request, incoming, endpoint, lane: { key } }),
     isFinal: !mayFallBack(failed),
     isOfKey: failed.errorClass === "capacity" || failed.errorClass === "auth",
   };

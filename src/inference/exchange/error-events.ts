@@ -1,0 +1,36 @@
+/** Events by which a stream ends with an error, and which calls get a stream for the sake of their error alone. */
+import type { Clock } from "../../base/clock.ts";
+import type { WeirError } from "../../base/errors.ts";
+import type { Call } from "./call.ts";
+
+/**
+ * Whether the error of a call that was sent nothing yet is told within a stream, with status 200: a prompt that is too long, in a format
+ * whose clients read that in the answer alone. Every other error is an ordinary HTTP error.
+ */
+export function isToldInStream({ incoming, request }: Call, { kind }: WeirError): boolean {
+  const isOverflow = kind === "context_length_exceeded";
+  return isOverflow && request?.facts.stream === true && incoming.format.failedEvents !== undefined;
+}
+
+/**
+ * The events, as bytes.
+ * @param unsent latin1 text to send before them @param sequence number of the first of them, in formats that number events
+ */
+export function errorEvents(
+  clock: Clock,
+  call: Call,
+  error: WeirError,
+  { unsent, sequence }: { readonly unsent: string; readonly sequence: number },
+): Buffer {
+  const { format } = call.incoming;
+  const { request } = call;
+  const failed = request && format.failedEvents?.(error, request, call.answerNames(clock), sequence);
+  if (failed === undefined) {
+    const event = format.errorEvent(error, call.requestId, sequence);
+    return Buffer.concat([Buffer.from(unsent, "latin1"), Buffer.from(event)]);
+  }
+  const begun = Buffer.from(unsent + failed.text, "latin1");
+  // SDKs throw on an error's own event. An overflow before any other event is an answer of its own, which clients read to its end.
+  if (sequence === 0 && isToldInStream(call, error)) return begun;
+  return Buffer.concat([begun, Buffer.from(format.errorEvent(error, call.requestId, failed.next))]);
+}

@@ -1,0 +1,102 @@
+/**
+ * The error for a request that a provider refused for what it is: by what the refusal means, with the provider's own words, and the field
+ * of the client's request where it can be told.
+ */
+import { type ErrorExtras, fail, type WeirError } from "../../base/errors.ts";
+import type { Overflow } from "../../base/overflow.ts";
+import type { FormatName } from "../../wire/format.ts";
+import { memberOf } from "../../wire/json/json.ts";
+import { overflowMessage } from "../../wire/neutral/overflow.ts";
+import type { UpstreamFailure } from "../upstream/failure.ts";
+import type { Call } from "./call.ts";
+import { limitAt } from "./reservation/fit.ts";
+
+/** What is known of the request. */
+export type Refused = Partial<Pick<Call, "request" | "endpoint" | "incoming" | "reservation">>;
+
+/** Statuses of a refused request that have the same meaning for the client. */
+const PASSED_STATUSES = new Set([400, 404, 409, 413, 422]);
+
+export function refusedRequest(failed: UpstreamFailure, call: Refused): WeirError {
+  const { httpStatus, upstream, refusal } = failed;
+  const message = upstream.message === "" ? "The provider refused this request." : upstream.message;
+  const status = PASSED_STATUSES.has(httpStatus) ? httpStatus : 400;
+  const extras = { status, ...at(pointerIn(call, upstream.param)), ...upstreamCode(upstream.code) };
+  switch (refusal?.meaning) {
+    case "context_overflow":
+      return overflowError(overflowOf(failed, call), call);
+    case "output_limit":
+      return fail("invalid_value", message, { ...extras, status: 400, ...at(limitPointer(call)) });
+    case "unsupported_parameter":
+      return fail("unsupported_parameter", message, extras);
+    case "content_policy":
+      return fail("content_policy_violation", message, { ...extras, status: 400 });
+    default:
+      // Also a model that the provider does not know: the catalog has it, so its operator has to put that right.
+      return fail("upstream_rejected", message, extras);
+  }
+}
+
+/** A provider's code, for those who know the provider. */
+export const upstreamCode = (code: string): Pick<ErrorExtras, "details"> =>
+  code === "" ? {} : { details: { upstream_code: code } };
+
+export const overflowError = (overflow: Overflow, { incoming }: Refused, details?: ErrorExtras["details"]) =>
+  fail("context_length_exceeded", overflowMessage(overflow), {
+    overflow,
+    ...at(incoming?.format.promptAt),
+    ...(details && { details }),
+  });
+
+const at = (param: string | undefined): Pick<ErrorExtras, "param"> => (param === undefined ? {} : { param });
+
+/** The provider's numbers; else the gateway's own count, where that shows the overflow, and the catalog's context. */
+function overflowOf({ upstream, refusal }: UpstreamFailure, call: Refused): Overflow {
+  const { request, endpoint } = call;
+  const { tokens, answer } = refusal ?? {};
+  const known = tokens ?? request?.facts.promptTokens;
+  const declared = endpoint?.contextLength ?? 0;
+  // A declared context that the prompt fits is not what the provider measured by.
+  const maximum = refusal?.maximum ?? declared;
+  const asked = endpoint && request ? limitAt(call as Call, endpoint) : undefined;
+  const overflow = {
+    answer: answer ?? asked ?? request?.facts.maxTokens,
+    maximum,
+    isEstimated: tokens === undefined,
+    said: upstream.message,
+  };
+  // An estimate shows an overflow by the prompt alone, never by a few tokens of its answer.
+  const isShown = tokens !== undefined || (known !== undefined && known > maximum);
+  return { ...overflow, tokens: isShown ? known : undefined };
+}
+
+/** The member by which each format limits the answer; the first of them where the request has none. */
+const LIMITS: Readonly<Partial<Record<FormatName, readonly [string, ...string[]]>>> = {
+  chat: ["max_completion_tokens", "max_tokens"],
+  completions: ["max_tokens"],
+  messages: ["max_tokens"],
+  responses: ["max_output_tokens"],
+};
+
+function limitPointer({ incoming, request }: Refused): string | undefined {
+  if (incoming === undefined || request === undefined) return undefined;
+  const { name } = incoming.format;
+  if (name === "generate") return "/generation/max_tokens";
+  const members = LIMITS[name];
+  const given = members?.find((member) => memberOf(request.members, member) !== undefined);
+  const [usual] = members ?? [];
+  const member = given ?? usual;
+  return member && `/${member}`;
+}
+
+/** Longer names are of no parameter. */
+const MAX_PARAM = 200;
+
+/** A JSON pointer of what a provider names as `messages[0].content`, if the client's body has a member of that name. */
+function pointerIn({ request }: Refused, param = ""): string | undefined {
+  if (request === undefined || param === "" || param.length > MAX_PARAM) return undefined;
+  const parts = param.split(/[.[\]/]+/).filter((part) => part !== "");
+  const [first = ""] = parts;
+  if (memberOf(request.members, first) === undefined) return undefined;
+  return parts.map((part) => `/${part.replaceAll("~", "~0")}`).join("");
+}
