@@ -2,6 +2,8 @@
  * One call to a provider: turns the events of its connection into those of the exchange; either side can end it. After
  * `cancel` the handler receives nothing more, whatever still arrives.
  */
+import { codingsOf, mayBeCoded } from "./content-coding.ts";
+import { Decoding } from "./decoding.ts";
 import { failure, networkFailure, type UpstreamFailure } from "./failure.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import type { AnswerHandler, OpenConnection } from "./http/connection.ts";
@@ -23,6 +25,8 @@ export interface UpstreamCall {
   resume(): void;
 }
 
+/** What the codings of the content are where no header names one. */
+const UNNAMED: readonly string[] = [""];
 const ENCODED = { code: "content_encoding", type: "", message: "" };
 
 /** A call as its connection's handler and as its caller's handle; it may be cancelled before it has started. */
@@ -32,6 +36,12 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
   #connection: OpenConnection | undefined;
   #status = 0;
   #over = false;
+  /** The content is told as it comes. */
+  #isPlain = false;
+  /** Defined if the content is coded, or may be. */
+  #decoding: Decoding | undefined;
+  /** Told behind what was still being decoded when the connection broke. */
+  #broken: UpstreamFailure | undefined;
 
   constructor(handler: UpstreamHandler) {
     this.#handler = handler;
@@ -47,15 +57,18 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
     this.#over = true;
     const connection = this.#connection;
     this.#connection = undefined;
+    this.#decoding?.stop();
     connection?.abort();
   }
 
   pause(): void {
-    this.#connection?.pause();
+    if (this.#decoding === undefined) this.#connection?.pause();
+    else this.#decoding.pause();
   }
 
   resume(): void {
-    this.#connection?.resume();
+    if (this.#decoding === undefined) this.#connection?.resume();
+    else this.#decoding.resume();
   }
 
   /** The request could not be sent. */
@@ -63,6 +76,7 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
     if (this.#over) return;
     this.#over = true;
     this.#connection = undefined;
+    this.#decoding?.stop();
     this.#handler.onFailure(failed);
   }
 
@@ -72,26 +86,77 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
 
   onHead(status: number, headers: AnswerHeaders): void {
     this.#status = status;
-    if (status < 300 && (headers["content-encoding"] ?? "identity") !== "identity") {
-      this.#connection?.abort();
-      this.fail(failure("invalid_response", "protocol", status, ENCODED));
-      return;
+    const coding = headers["content-encoding"];
+    if (coding !== undefined) {
+      const codings = codingsOf(coding);
+      if (codings === undefined) {
+        this.#undecoded();
+        return;
+      }
+      if (codings.length > 0) this.#decode(codings);
     }
     this.#handler.onHead(status, headers);
   }
 
   onData(chunk: Buffer): void {
-    this.#handler.onData(chunk);
+    if (this.#isPlain) this.#handler.onData(chunk);
+    else this.#look(chunk);
   }
 
   onEnd(): void {
     this.#connection = undefined;
+    // What is left to decode is told first.
+    if (this.#decoding === undefined) this.#ended();
+    else this.#decoding.end();
+  }
+
+  onError(error: unknown): void {
+    const failed = networkFailure(error, this.#status);
+    this.#connection = undefined;
+    if (this.#decoding === undefined || this.#over) this.fail(failed);
+    else {
+      this.#broken = failed;
+      this.#decoding.end();
+    }
+  }
+
+  /** The first data: nearly all content says by its first byte that it is not coded. */
+  #look(chunk: Buffer): void {
+    if (this.#decoding === undefined) {
+      if (!mayBeCoded(chunk)) {
+        this.#isPlain = true;
+        this.#handler.onData(chunk);
+        return;
+      }
+      this.#decode(UNNAMED);
+    }
+    this.#decoding?.push(chunk);
+  }
+
+  #decode(codings: readonly string[]): void {
+    const source = {
+      pause: () => this.#connection?.pause(),
+      resume: () => this.#connection?.resume(),
+    };
+    this.#decoding = new Decoding(codings, source, {
+      onData: (chunk) => this.#handler.onData(chunk),
+      onEnd: () => this.#ended(),
+      onUndecoded: () => this.#undecoded(),
+    });
+  }
+
+  #ended(): void {
     if (this.#over) return;
+    if (this.#broken !== undefined) {
+      this.fail(this.#broken);
+      return;
+    }
     this.#over = true;
     this.#handler.onEnd();
   }
 
-  onError(error: unknown): void {
-    this.fail(networkFailure(error, this.#status));
+  #undecoded(): void {
+    this.#connection?.abort();
+    this.fail(this.#broken ?? failure("invalid_response", "protocol", this.#status, ENCODED));
   }
 }

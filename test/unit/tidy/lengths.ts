@@ -15,6 +15,7 @@ const README_LINES = 40;
 const WHOLE = new Set([
   // Every format and dialect has the same slots, each a file of its folder.
   "src/wire/chat",
+  "src/wire/messages",
   "src/wire/responses",
 ]);
 
