@@ -4,6 +4,7 @@ import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import type { ByokFee } from "../../base/usage.ts";
 import type { Limits } from "../../credits/limits/limits.ts";
 import type { OwnTools, Passage } from "../../wire/format.ts";
+import { unframed } from "../../wire/forms/unframed.ts";
 import type { TierNames } from "../../wire/neutral/asked-extras.ts";
 import { answerFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { AnswerHeaders, UpstreamCall, UpstreamHandler } from "../upstream/upstreams.ts";
@@ -117,7 +118,7 @@ export abstract class Relay implements UpstreamHandler {
 
   /** The upstream answered with an error status. */
   protected refused(body: Buffer): void {
-    this.fail(answerFailure(this.status, this.headers, body, this.deps.clock.now()));
+    this.fail(answerFailure(this.status, this.headers, unframed(body), this.deps.clock.now()));
   }
 
   protected fail(failure: UpstreamFailure): void {
