@@ -116,7 +116,7 @@ function joinDetail(details: Grown[], item: JsonObject): void {
 }
 
 function wholeOf(index: number, { members, message, details, calls, hasCalls }: FoldedChoice): object {
-  const { role = "assistant", content = null, ...rest } = message;
+  const { role = "assistant", content = null, refusal = null, ...rest } = message;
   return {
     ...members,
     index,
@@ -124,6 +124,7 @@ function wholeOf(index: number, { members, message, details, calls, hasCalls }: 
       ...rest,
       role,
       content,
+      refusal,
       ...(details.length > 0 && { reasoning_details: details }),
       ...(hasCalls && { tool_calls: [...calls.values()].map(callOf) }),
     },
