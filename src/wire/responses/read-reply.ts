@@ -93,6 +93,10 @@ function reasoningParts(item: JsonObject): ReasoningPart[] {
   return parts;
 }
 
+/** An error as an event of a server that sends no types of events, or types of its own. */
+export const isErrorEvent = (type: string, event: JsonObject): boolean =>
+  !type.startsWith("response.") && (event.error != null || isBareError(event));
+
 /** The error of a response that failed; undefined if it did not fail. */
 export function readResponseError(response: JsonObject): UpstreamError | undefined {
   if (isObject(response.error) || typeof response.error === "string") return readErrorValue(response.error);

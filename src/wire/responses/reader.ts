@@ -9,7 +9,6 @@ import { readLogprobs } from "../neutral/logprobs.ts";
 import type { Citation, Fragment } from "../neutral/neutral.ts";
 import { type EventTap, isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
-import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
 import { readCitation } from "./citations.ts";
 import {
   ARGUMENT_DELTAS,
@@ -25,7 +24,7 @@ import {
   TEXTS_DONE,
   type TextKind,
 } from "./kinds.ts";
-import { readResponseError } from "./read-reply.ts";
+import { isErrorEvent, readResponseError } from "./read-reply.ts";
 import { sealOfItem } from "./seals.ts";
 import { readStop } from "./stop.ts";
 import { ImagedStream } from "./stream-images.ts";
@@ -124,9 +123,7 @@ export class ResponsesStreamReader extends ImagedStream {
     if (kind !== undefined) this.#textDone(event, kind, kind === "refusal" ? event.refusal : event.text);
     else if (type === "response.function_call_arguments.done") this.#argumentsDone(event, event.arguments);
     else if (type === "response.custom_tool_call_input.done") this.#argumentsDone(event, event.input);
-    // An error event of a server that sends no event types, or types of its own.
-    else if (!type.startsWith("response.") && (event.error != null || isBareError(event)))
-      this.error = readErrorValue(event);
+    else if (isErrorEvent(type, event)) this.error = readErrorValue(event);
   }
 
   #added(event: JsonObject): void {
