@@ -2,6 +2,7 @@
 import { asWeirError, errorEnvelope, type WeirError } from "../base/errors.ts";
 import { CALLS } from "../inference/exchange/formats.ts";
 import { identityHeaders, JSON_TYPE, retryHeaders } from "../inference/exchange/headers.ts";
+import { acceptEncodingHeader } from "./body/codings.ts";
 import type { Answer } from "./perform.ts";
 import type { SocketReply } from "./reply.ts";
 import type { RequestHead } from "./request.ts";
@@ -31,7 +32,7 @@ export function send(
 /** Does not wait for the rest of a body that arrived too slowly. */
 export function refuseBody(reply: SocketReply, error: WeirError, id: string, errorBody?: ErrorBody): void {
   if (error.kind === "request_timeout") reply.afterwards = "close";
-  refuse(reply, error, id, errorBody);
+  refuse(reply, error, id, errorBody, acceptEncodingHeader(error));
 }
 
 export function refuse(

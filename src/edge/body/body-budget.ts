@@ -81,6 +81,11 @@ export class BodyShare {
     this.#budget.take(this, bytes);
   }
 
+  /** A share of the same org, for bytes that go before the request is over. */
+  beside(): BodyShare {
+    return new BodyShare(this.#budget, this.orgId);
+  }
+
   /** The request is over. A second call does nothing. */
   release(): void {
     this.#isOver = true;

@@ -1,58 +1,138 @@
-/** Decompresses bodies. The size limit applies to the decompressed bytes (T56). */
+/**
+ * Decompresses bodies, off the event loop. The size limit applies to the decompressed bytes (T56), behind each coding of a list: the
+ * bytes between two codings count against the limit, and against the budget while they are there.
+ */
 import type { Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from "node:zlib";
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from "node:zlib";
 import { asWeirError, fail, type WeirError } from "../../base/errors.ts";
 import type { BodyShare } from "./body-budget.ts";
 import { BodyBuffer, tooLarge } from "./body-buffer.ts";
+import type { Coding } from "./codings.ts";
+import { zstdFrames } from "./zstd-frames.ts";
 
-const DECODERS: Readonly<Record<string, (options: ZlibOptions) => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: ({ chunkSize }) => createBrotliDecompress(chunkSize === undefined ? {} : { chunkSize }),
-};
 /** Chunk size of a decoder: larger chunks copy more in one turn of the event loop, smaller ones need more turns. */
-const CHUNK_BYTES = 64 * 1024;
+const CHUNK = { chunkSize: 64 * 1024 };
+/** A frame may ask for as much memory as it likes; the coding's window is 8 MB at most (RFC 9659). */
+const ZSTD = { ...CHUNK, params: { [constants.ZSTD_d_windowLogMax]: 23 } };
+
+/** A decoder of the bytes that follow; "deflate" is sent with zlib's header, as RFC 9110 has it, and without. */
+const DECODERS: Readonly<Record<Coding, (input: Buffer) => Transform & { readonly bytesWritten: number }>> = {
+  gzip: () => createGunzip(CHUNK),
+  deflate: (input) => (hasZlibHeader(input) ? createInflate(CHUNK) : createInflateRaw(CHUNK)),
+  br: () => createBrotliDecompress(CHUNK),
+  zstd: () => createZstdDecompress(ZSTD),
+};
+
+/** RFC 1950, section 2.2: method 8, and a checksum over both bytes. */
+function hasZlibHeader(input: Buffer): boolean {
+  const [method = 0, flags = 0] = input;
+  return method % 16 === 8 && (method * 256 + flags) % 31 === 0;
+}
+
+type Done = (body: Buffer | WeirError) => void;
 
 /**
  * Calls `done` once, unless it is stopped before.
+ * @param codings in the order in which they were applied
  * @param share budget of the decompressed bytes, in addition to the compressed ones
  * @returns a function that stops decoding: nothing more is taken from the share
  */
 export function decode(
   body: Buffer,
-  encoding: string,
+  codings: readonly Coding[],
   share: BodyShare,
   maxBytes: number,
-  done: (body: Buffer | WeirError) => void,
+  done: Done,
 ): () => void {
-  const name = encoding.toLowerCase();
-  const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name]?.({ chunkSize: CHUNK_BYTES }) : undefined;
-  if (decoder === undefined) {
-    done(fail("unsupported_media_type", `Content-Encoding "${encoding.slice(0, 40)}" is not supported.`));
-    return () => {};
-  }
+  let stopStep = () => {};
+  const step = (input: Buffer, left: readonly Coding[], release: () => void): void => {
+    const coding = left.at(-1);
+    if (coding === undefined) {
+      done(input);
+      return;
+    }
+    const rest = left.slice(0, -1);
+    const own = rest.length === 0 ? undefined : share.beside();
+    const stop = decodeOne(input, coding, own ?? share, maxBytes, (decoded) => {
+      release();
+      if (Buffer.isBuffer(decoded)) {
+        step(decoded, rest, () => own?.release());
+        return;
+      }
+      own?.release();
+      done(decoded);
+    });
+    stopStep = () => {
+      stop();
+      release();
+      own?.release();
+    };
+  };
+  step(body, codings, () => {});
+  return () => stopStep();
+}
+
+/** @returns as `decode` */
+function decodeOne(
+  input: Buffer,
+  coding: Coding,
+  share: BodyShare,
+  maxBytes: number,
+  done: Done,
+): () => void {
+  const parts = coding === "zstd" ? zstdFrames(input) : [input];
   const decoded = new BodyBuffer(-1, maxBytes, share);
-  let over = false;
+  let decoder: Transform | undefined;
+  let isOver = false;
   const stop = () => {
-    over = true;
-    decoder.destroy();
+    isOver = true;
+    decoder?.destroy();
   };
   const give = (result: Buffer | WeirError) => {
-    if (over) return;
+    if (isOver) return;
     stop();
     done(result);
   };
-  decoder.on("data", (chunk: Buffer) => {
-    if (over) return;
+  const take = (chunk: Buffer) => {
+    if (isOver) return;
     try {
       if (!decoded.add(chunk)) give(tooLarge(maxBytes, " once decompressed"));
     } catch (error) {
       give(asWeirError(error));
     }
-  });
-  decoder.on("end", () => give(decoded.whole()));
-  decoder.on("error", () => give(fail("invalid_json", `The body is not valid ${encoding}.`)));
-  decoder.end(body);
+  };
+  const next = (left: readonly Buffer[]): void => {
+    const [part, ...rest] = left;
+    if (part === undefined) {
+      give(decoded.whole());
+      return;
+    }
+    const current = DECODERS[coding](part);
+    decoder = current;
+    current.on("data", take);
+    current.on("error", ({ code }: NodeJS.ErrnoException) =>
+      give(code === "Z_BUF_ERROR" ? cut(coding) : damaged(coding)),
+    );
+    current.on("end", () => {
+      if (isOver) return;
+      if (current.bytesWritten < part.length) give(damaged(coding));
+      else next(rest);
+    });
+    current.end(part);
+  };
+  if (parts === undefined) give(cut(coding));
+  else next(parts);
   return stop;
 }
+
+const damaged = (coding: Coding): WeirError => fail("invalid_json", `The body is not valid ${coding}.`);
+
+const cut = (coding: Coding): WeirError =>
+  fail("invalid_json", `The body is not valid ${coding}: it is cut, or damaged.`);

@@ -5,11 +5,12 @@
  */
 import type { HttpResponse } from "uWebSockets.js";
 import type { Clock } from "../../base/clock.ts";
-import { asWeirError, fail, type WeirError } from "../../base/errors.ts";
+import { asWeirError, fail, WeirError } from "../../base/errors.ts";
 import type { SocketReply } from "../reply.ts";
 import type { RequestHead } from "../request.ts";
 import { type BodyBudget, BodyShare } from "./body-budget.ts";
 import { BodyBuffer, tooLarge } from "./body-buffer.ts";
+import { codingsOf } from "./codings.ts";
 import { decode } from "./decode.ts";
 
 export interface UploadPace {
@@ -259,17 +260,21 @@ class Upload {
     const body = this.#gathering?.whole();
     if (body === undefined) return;
     this.isWhole = true;
-    if (encoding === "" || encoding === "identity") {
+    // Where nothing was sent nothing was encoded.
+    const codings = encoding === "" || body.length === 0 ? NO_CODINGS : codingsOf(encoding);
+    if (codings instanceof WeirError || codings.length === 0) {
       this.#over = true;
-      this.#give(body);
+      this.#give(codings instanceof WeirError ? codings : body);
       return;
     }
-    this.#stopDecoding = decode(body, encoding, this.#share, maxBytes, (decoded) => {
+    this.#stopDecoding = decode(body, codings, this.#share, maxBytes, (decoded) => {
       this.#over = true;
       this.#give(decoded);
     });
   }
 }
+
+const NO_CODINGS = [] as const;
 
 const tooSlow = ({ minBytes, windowMs }: UploadPace): WeirError =>
   fail("request_timeout", `The body arrives too slowly: fewer than ${minBytes} bytes in ${windowMs} ms.`);

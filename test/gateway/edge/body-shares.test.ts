@@ -128,6 +128,8 @@ describe("over sockets", () => {
       compressed(gzip(large).subarray(0, 2000)),
       compressed(Buffer.from("no gzip at all")),
       compressed(gzip(chat("Hi")), "zstd"),
+      compressed(gzip(chat("Hi")), "compress"),
+      compressed(gzipSync(gzip(large)), "gzip, gzip"),
     ];
     const ways = ["at once", "at the answer", "at its end"] as const;
     let sent = 0;

@@ -120,7 +120,7 @@ describe("T56: bodies over the bound", () => {
     expect(bomb.text).toContain("once decompressed");
     const cut = request(gzipSync(json(good)).subarray(0, -6), "Content-Encoding: gzip");
     expect(statusesOf((await exchange(cut, statuses(1))).text)).toEqual([400]);
-    const unknown = await exchange(request(json(good), "Content-Encoding: zstd"), statuses(1));
+    const unknown = await exchange(request(json(good), "Content-Encoding: compress"), statuses(1));
     expect(statusesOf(unknown.text)).toEqual([415]);
     expect(unknown.text).toContain('"code":"unsupported_media_type"');
   });

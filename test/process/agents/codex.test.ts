@@ -2,7 +2,10 @@
  * Codex as a client of the gateway, against a model of each dialect: it runs a command, applies a patch, and goes on in a second turn.
  * The model is scripted and calls whatever the gateway offered upstream; what becomes of its calls is Codex's own doing.
  */
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Codex, codexAt, missingCodex } from "../../support/agents/codex.ts";
@@ -89,4 +92,32 @@ describe.each(GENERATIONS)("tools of $model", (generation) => {
       codex.remove();
     }
   });
+});
+
+test("compresses its requests in zstd where a person is signed in", async ({ skip }) => {
+  if (MISSING !== undefined) return skip(MISSING);
+  const { gateway, up } = field;
+  const encodings: unknown[] = [];
+  const relay = createServer((asked, answer) => {
+    if (asked.url === "/v1/responses") encodings.push(asked.headers["content-encoding"]);
+    const { method = "", headers } = asked;
+    const passed = request(gateway.url + asked.url, { method, headers }, (given) => {
+      answer.writeHead(given.statusCode ?? 500, given.headers);
+      given.pipe(answer);
+    });
+    asked.pipe(passed);
+  }).listen(0, "127.0.0.1");
+  await once(relay, "listening");
+  const url = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
+  const codex = codexAt(url, gateway.liveKey, "test/gpt-5.5-messages", true);
+  try {
+    up.script(saying("messages", { text: "All is read." }));
+    expect(await codex.exec("Grüß Gott, 世界.")).toContain("All is read.");
+    expect(encodings).toEqual(["zstd"]);
+    expect(up.last.raw).toContain("Grüß Gott, 世界.");
+  } finally {
+    codex.remove();
+    relay.closeAllConnections();
+    relay.close();
+  }
 });

@@ -29,12 +29,16 @@ export interface Codex {
   remove(): void;
 }
 
-/** @param model Codex chooses its tools by it: by what stands behind the last `/`, and by the longest name that it knows of that */
-export function codexAt(gatewayUrl: string, key: string, model: string): Codex {
+/**
+ * @param model Codex chooses its tools by it: by what stands behind the last `/`, and by the longest name that it knows of that
+ * @param compresses whether it sends its requests in zstd, which it does for who is signed in at ChatGPT: the token is the key then
+ */
+export function codexAt(gatewayUrl: string, key: string, model: string, compresses = false): Codex {
   const root = mkdtempSync(join(tmpdir(), "weir-codex-"));
   const [home, work] = [join(root, "home"), join(root, "work")];
   for (const folder of [home, work]) mkdirSync(folder);
-  writeFileSync(join(home, "config.toml"), settings(gatewayUrl, model));
+  writeFileSync(join(home, "config.toml"), settings(gatewayUrl, model, compresses ? SIGNED_IN : WITH_KEY));
+  if (compresses) writeFileSync(join(home, "auth.json"), signedIn(key));
   let child: ChildProcess | undefined;
   const run = async (...args: string[]): Promise<string> => {
     // Its processes see nothing of this one but where programs are.
@@ -59,21 +63,40 @@ export function codexAt(gatewayUrl: string, key: string, model: string): Codex {
 }
 
 /** Nothing but the gateway is asked: no updates, no metrics, no second try. */
-const settings = (gatewayUrl: string, model: string): string => `
+const settings = (gatewayUrl: string, model: string, credential: string): string => `
 model = "${model}"
 model_provider = "weir"
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
 check_for_update_on_startup = false
+chatgpt_base_url = "${gatewayUrl}/none"
 
 [model_providers.weir]
-name = "Weir"
+${credential}
 base_url = "${gatewayUrl}/v1"
-env_key = "WEIR_KEY"
 wire_api = "responses"
+supports_websockets = false
 request_max_retries = 0
 stream_max_retries = 0
 
 [analytics]
 enabled = false
 `;
+
+const WITH_KEY = 'name = "Weir"\nenv_key = "WEIR_KEY"';
+/** Its requests are compressed for a provider of this name alone. */
+const SIGNED_IN = 'name = "OpenAI"\nrequires_openai_auth = true';
+
+/** `auth.json` of a person who is signed in; the id token only says who. */
+function signedIn(accessToken: string): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const account = { chatgpt_plan_type: "pro", chatgpt_account_id: "account", chatgpt_user_id: "user" };
+  const claims = { email: "person@example.test", "https://api.openai.com/auth": account };
+  const tokens = {
+    id_token: `${part({ alg: "none" })}.${part(claims)}.none`,
+    access_token: accessToken,
+    refresh_token: "none",
+    account_id: "account",
+  };
+  return JSON.stringify({ auth_mode: "chatgpt", tokens, last_refresh: new Date().toISOString() });
+}

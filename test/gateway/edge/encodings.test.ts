@@ -1,0 +1,197 @@
+/**
+ * Compressed bodies: each coding and lists of them, on model calls and on other routes; bombs at any step, cut and damaged ones, and
+ * codings that are not taken.
+ */
+import { connect } from "node:net";
+import {
+  brotliCompressSync,
+  constants,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from "node:zlib";
+import { request } from "undici";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { atRest } from "../../support/observations.ts";
+
+const MAX_BODY_BYTES = 256 * 1024;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await testGateway({ settings: { limits: { max_body_bytes: MAX_BODY_BYTES } } });
+});
+afterAll(async () => {
+  await atRest(gateway);
+  await gateway.stop();
+});
+
+const CHAT = {
+  model: "weir/sim-small",
+  messages: [{ role: "user", content: "Grüß Gott 世界" }],
+  max_tokens: 2,
+};
+const TEXT = JSON.stringify(CHAT);
+const ACCEPTED = "zstd, br, gzip, deflate";
+
+/** A frame for a decoder to skip (RFC 8878, 3.1.2). */
+const SKIPPED = Buffer.from([0x5f, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+const zstdFrames = (text: string) =>
+  Buffer.concat([
+    SKIPPED,
+    zstdCompressSync(text.slice(0, 40)),
+    zstdCompressSync(""),
+    zstdCompressSync(text.slice(40)),
+  ]);
+const zstdWith = (params: Record<number, number>) => (text: string | Buffer) =>
+  zstdCompressSync(text, { params });
+
+const CODINGS: Readonly<Record<string, (text: string | Buffer) => Buffer>> = {
+  gzip: gzipSync,
+  "x-gzip": gzipSync,
+  GZip: gzipSync,
+  deflate: deflateSync,
+  "Deflate ": deflateRawSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+  "ZSTD, identity": zstdWith({ [constants.ZSTD_c_checksumFlag]: 1 }),
+  "identity, zstd": zstdWith({ [constants.ZSTD_c_compressionLevel]: 19 }),
+  ",gzip,": gzipSync,
+  identity: (text) => Buffer.from(text),
+  "gzip, br": (text) => brotliCompressSync(gzipSync(text)),
+  "deflate,zstd": (text) => zstdCompressSync(deflateRawSync(text)),
+  "zstd, gzip, deflate": (text) => deflateSync(gzipSync(zstdCompressSync(text))),
+  "br, identity, br": (text) => brotliCompressSync(brotliCompressSync(text)),
+};
+
+async function send(path: string, encoding: string, body: Buffer | string) {
+  const answer = await request(gateway.url + path, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${gateway.liveKey}`,
+      "content-type": "application/json",
+      "content-encoding": encoding,
+    },
+    body,
+  });
+  const text = await answer.body.text();
+  return { status: answer.statusCode, text, accepts: answer.headers["accept-encoding"] };
+}
+const chat = (encoding: string, body: Buffer | string) => send("/v1/chat/completions", encoding, body);
+
+describe.each(Object.entries(CODINGS))("%s", (encoding, compress) => {
+  test("is read on model calls and on other routes", async () => {
+    const answer = await chat(encoding, compress(TEXT));
+    expect([answer.status, answer.accepts]).toEqual([200, undefined]);
+    const key = await send(
+      "/v1/keys",
+      encoding,
+      compress(JSON.stringify({ name: `Key of ${encoding.trim()}` })),
+    );
+    expect([key.status, JSON.parse(key.text).name]).toEqual([201, `Key of ${encoding.trim()}`]);
+  });
+
+  test("counts what it becomes", async () => {
+    const of = (bytes: number) => compress(TEXT + " ".repeat(bytes - Buffer.byteLength(TEXT)));
+    expect((await chat(encoding, of(MAX_BODY_BYTES))).status).toBe(200);
+    const bomb = await chat(encoding, of(MAX_BODY_BYTES + 1));
+    expect([bomb.status, bomb.accepts]).toEqual([413, undefined]);
+    const control = await send("/v1/keys", encoding, compress(JSON.stringify({ name: "n".repeat(300_000) })));
+    expect(control.status).toBe(413);
+  });
+
+  test("cut, and damaged, is refused by name", async ({ skip }) => {
+    skip(encoding === "identity", "nothing is encoded");
+    const whole = compress(TEXT);
+    const outermost = encoding
+      .toLowerCase()
+      .split(",")
+      .findLast((name) => !["", "identity"].includes(name.trim()));
+    const name = (outermost ?? "").trim().replace("x-", "");
+    for (const bytes of [1, 5, Math.floor(whole.length / 2), whole.length - 1]) {
+      const answer = await chat(encoding, whole.subarray(0, bytes));
+      expect([bytes, answer.status]).toEqual([bytes, 400]);
+      expect(answer.text).toContain(`not valid ${name}`);
+    }
+    for (const broken of [Buffer.from(TEXT), Buffer.concat([whole, Buffer.from("more than that")])]) {
+      const answer = await chat(encoding, broken);
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`not valid ${name}`)]);
+    }
+  });
+});
+
+test("several frames of zstd are one body, however many bytes one frame is", async () => {
+  expect((await chat("zstd", zstdFrames(TEXT))).status).toBe(200);
+  const cut = zstdFrames(TEXT).subarray(0, -2);
+  expect((await chat("zstd", cut)).status).toBe(400);
+  const many = Buffer.concat(Array.from({ length: 65 }, () => zstdCompressSync(" ")));
+  expect((await chat("zstd", many)).status).toBe(400);
+  const blocks = Buffer.concat([zstdCompressSync("").subarray(0, 6), Buffer.alloc(250_002)]);
+  expect((await chat("zstd", blocks)).status).toBe(400);
+});
+
+test("a frame of zstd that asks for a large window is refused before it gets the memory", async () => {
+  const wide = zstdWith({ [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_contentSizeFlag]: 0 });
+  const answer = await chat("zstd", wide(TEXT.padEnd(200_000)));
+  // With the size in the frame, its window is no larger than that.
+  expect([200, 400]).toContain(answer.status);
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, (27 - 10) << 3, 1, 0, 0]);
+  expect((await chat("zstd", head)).status).toBe(400);
+});
+
+test("a bomb is refused at whichever step it is one", async () => {
+  const zeros = Buffer.alloc(64 * MAX_BODY_BYTES);
+  for (const [encoding, bomb] of [
+    ["gzip", gzipSync(zeros)],
+    ["br, gzip", gzipSync(brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }))],
+    ["gzip, zstd", zstdCompressSync(zeros)],
+    ["zstd, gzip, deflate", deflateSync(gzipSync(zeros))],
+  ] as const) {
+    const { status, text } = await chat(encoding, bomb);
+    expect([encoding, status, text]).toEqual([encoding, 413, expect.stringContaining("once decompressed")]);
+  }
+});
+
+test.each([
+  "compress",
+  "gzip, compress",
+  "aws-chunked",
+  "constructor",
+  "gzip;q=1",
+  "gzip gzip",
+  "gzip, gzip, gzip, gzip",
+  `gzip${",".repeat(1000)}`,
+  "x".repeat(5000),
+])("%.30s is not taken, and the answer says what is", async (encoding) => {
+  for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1/svc/embed", "/v1/keys"]) {
+    const { status, text, accepts } = await send(path, encoding, gzipSync(TEXT));
+    expect([path, status, accepts]).toEqual([path, 415, ACCEPTED]);
+    expect(text).toContain(`send ${ACCEPTED} or identity`);
+    expect(text.length).toBeLessThan(600);
+  }
+});
+
+test("another 415 does not speak of encodings, and an empty body has none", async () => {
+  const typed = await request(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.liveKey}`, "content-type": "text/plain" },
+    body: TEXT,
+  });
+  expect([typed.statusCode, typed.headers["accept-encoding"]]).toEqual([415, undefined]);
+  await typed.body.dump();
+  const empty = await chat("zstd", "");
+  expect([empty.status, empty.text]).toEqual([400, expect.not.stringContaining("zstd")]);
+});
+
+test("who leaves while a list is decoded leaves nothing behind", async () => {
+  const body = CODINGS["zstd, gzip, deflate"]?.(Buffer.alloc(MAX_BODY_BYTES)) as Buffer;
+  for (let round = 0; round < 20; round++) {
+    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${gateway.liveKey}\r\ncontent-encoding: zstd, gzip, deflate\r\ncontent-length: ${body.length}\r\n\r\n`;
+    await new Promise((resolve) => socket.write(Buffer.concat([Buffer.from(head), body]), resolve));
+    socket.destroy();
+  }
+  await atRest(gateway);
+  expect((await gateway.chat(CHAT)).status).toBe(200);
+});
