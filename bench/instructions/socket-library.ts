@@ -25,6 +25,7 @@ class MemoryApp {
   readonly patch = this.#bind("patch");
   readonly del = this.#bind("del");
   readonly any = this.#bind("any");
+  readonly options = this.#bind("options");
 
   filter(): this {
     return this;

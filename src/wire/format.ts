@@ -51,6 +51,8 @@ export interface ClientRequest {
   readonly extras: Extras;
   /** Output tokens that the upstream is asked for at most, instead of what the body says; absent: as the body says. */
   readonly outputLimit?: number | undefined;
+  /** What the client asks for in its format's header, for dialects that have it in the body. Absent: nothing, or they have not. */
+  readonly features?: { readonly header: FeaturesHeader; readonly names: readonly string[] } | undefined;
   /** What was fetched of media that the body names by address, once an address. Absent: nothing. */
   readonly fetched?: readonly FetchedMedia[] | undefined;
 }
@@ -208,12 +210,14 @@ export type PromptText = string | Uint8Array;
 /** Formats, and the routes on which a format is read and written by other rules. */
 export type FormatKey = FormatName | "messages_count" | "responses_count";
 
+export type FeaturesHeader = "anthropic-beta" | "openai-beta";
+
 /** What clients of a format do outside of request bodies: headers and user ids. */
 export interface ClientHabits {
   /** They send their credential as `x-api-key`. */
   readonly sendsApiKey?: boolean;
   /** The header by which they ask for features. It is passed on to a provider of the same dialect. */
-  readonly featuresHeader?: "anthropic-beta" | "openai-beta";
+  readonly featuresHeader?: FeaturesHeader;
   /** They also read rate limits in headers with this prefix, in which resets are times. */
   readonly ratePrefix?: "anthropic-ratelimit";
   /** They read only the number of an answer to `count_tokens`. */
@@ -329,6 +333,12 @@ export interface GenerationDialect {
   readonly takesTextFiles?: true;
   /** @throws WeirError 400 */
   writeRequest(request: NeutralRequest, endpoint: Endpoint): Written;
+  /** Its body has a place for features that clients ask for in a header. Absent: none. */
+  readonly features?: {
+    takes(header: FeaturesHeader, name: string, endpoint: Endpoint): boolean;
+    /** The body that asks for them. */
+    ask(written: Written, names: readonly string[]): Written;
+  };
   /** Where its answers have JSON that is only carried: `carriedIn` of neutral/carried.ts has its text. */
   readonly carries: OpaquePaths;
   /** @param body parsed JSON. @throws WeirError `upstream_invalid_response` */

@@ -1,6 +1,7 @@
 /** Amazon Bedrock's Converse dialect. */
 import type { GenerationDialect } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
+import { takesBeta, withBetas } from "./betas.ts";
 import { readConverseReply } from "./read-reply.ts";
 import { ConverseStreamReader } from "./reader.ts";
 import { converseRestating } from "./restating.ts";
@@ -16,6 +17,10 @@ export const converseDialect: GenerationDialect = {
   takesTextFiles: true,
   takesOnlyData: ["image", "document", "audio", "video"],
   writeRequest: writeConverseRequest,
+  features: {
+    takes: (header, name, { upstreamModel }) => header === "anthropic-beta" && takesBeta(name, upstreamModel),
+    ask: withBetas,
+  },
   readReply: readConverseReply,
   streamReader: (maxEventBytes) => new ConverseStreamReader(maxEventBytes),
   restating: converseRestating,

@@ -39,6 +39,7 @@ import { RaisedStream, raisedReply, withKinds } from "../tool-kinds/raised.ts";
 import { textBytesOf } from "./capture.ts";
 import { CapturedStream } from "./captured-stream.ts";
 import { isContent } from "./content.ts";
+import { withFeatures } from "./features.ts";
 import { limited } from "./lowered.ts";
 import { MendedEvents, needsMending } from "./mended-events.ts";
 import { notReplaced, optionsFor } from "./provider-options.ts";
@@ -55,7 +56,8 @@ export const translated = <R extends ClientRequest>(
       const { value, texts } = placing(() => dialect.writeRequest(told.request, endpoint));
       return { written: value, texts, ownTools: told.ownTools };
     });
-    const priced = withoutUnpriced(written, request, endpoint, dialect.name, billed);
+    const featured = withFeatures(written, request, dialect, endpoint, billed);
+    const priced = withoutUnpriced(featured.written, request, endpoint, dialect.name, billed);
     const options = optionsFor(request.svc, endpoint, dialect.name, billed, priced.kept);
     const { body, dropped } = fitted(priced, options, endpoint.provider, dialect.name);
     const parts = bytesOf(request.bytes, source.piecesOf(body, texts));
@@ -64,7 +66,7 @@ export const translated = <R extends ClientRequest>(
       dropped: dropped.map((pointer) => pointer.slice(0, MAX_POINTER)),
       extras: sentOf(
         [...notReplaced(priced.kept, options), ...options.kept],
-        [...priced.unpriced, ...options.unpriced],
+        [...featured.unpriced, ...priced.unpriced, ...options.unpriced],
       ),
       ...(ownTools !== undefined && { ownTools }),
     };

@@ -5,7 +5,8 @@
 import type { Endpoint } from "../../../base/endpoint.ts";
 import { fail, type WeirError } from "../../../base/errors.ts";
 import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
-import { siftedFeatures } from "../../../wire/extras/features.ts";
+import { GENERATION_DIALECTS } from "../../../wire/dialects.ts";
+import { featuresIn, siftedFeatures } from "../../../wire/extras/features.ts";
 import { NOTHING_SENT } from "../../../wire/extras/sent.ts";
 import type { Billed } from "../../../wire/extras/sift.ts";
 import type { Outgoing } from "../../../wire/format.ts";
@@ -34,13 +35,27 @@ export function writeBodies(
   endpoint: Endpoint,
 ): MaybePromise<Written> {
   const { incoming, key } = call;
-  const request = requestAt(call, endpoint);
+  const request = withFeatures(requestAt(call, endpoint), call, passable);
   const { orgId } = key;
   const write = (billed: Billed) =>
     bodies.write(incoming.format, passable, request, endpoint, { orgId, billed });
   const platform = write("platform");
-  if (!mayDiffer(call, passable, endpoint)) return platform;
+  if (!mayDiffer(call, request, passable, endpoint)) return platform;
   return after(platform, (one) => after(write("org"), (other) => ({ platform: one, org: other })));
+}
+
+/** The request with what its client asks for in a header, where the dialect has that in its body. */
+function withFeatures(
+  request: ReadCall["request"],
+  { incoming: { format, passing } }: ReadCall,
+  { isSplice, dialect }: Passable,
+): ReadCall["request"] {
+  if (isSplice || GENERATION_DIALECTS.get(dialect)?.features === undefined) return request;
+  const { featuresHeader: header } = format.habits;
+  const value = header && passing[header];
+  return value === undefined || header === undefined
+    ? request
+    : { ...request, features: { header, names: featuresIn(value) } };
 }
 
 /** The bodies with their headers. */
@@ -55,12 +70,13 @@ export function lettersOf(written: Written, call: Call, passable: Passable, endp
 
 /** Whether an own key may be used, and what is sent depends on that. */
 function mayDiffer(
-  { ownKeys, request, incoming }: ReadCall,
+  { ownKeys, incoming }: ReadCall,
+  request: ReadCall["request"],
   { isSplice }: Passable,
   { provider }: Endpoint,
 ): boolean {
   if (ownKeys === undefined || ownKeys.of(provider.id).length === 0) return false;
-  const hasHeaders = isSplice && Object.keys(incoming.passing).length > 0;
+  const hasHeaders = (isSplice || request.features !== undefined) && Object.keys(incoming.passing).length > 0;
   const hasOptions = Object.hasOwn(request.svc.providerOptions, provider.id);
   return request.extras.asks.length > 0 || hasOptions || hasHeaders;
 }
