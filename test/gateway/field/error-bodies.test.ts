@@ -165,7 +165,11 @@ const SHAPES: readonly Shape[] = [
     body: `<?xml version="1.0"?><Error><Code>X</Code><Message>${REASON}</Message></Error>`,
     type: "application/xml",
   },
-  { name: "an event", body: `event: error\ndata: ${JSON.stringify(inner)}\n\n`, type: "text/event-stream" },
+  {
+    name: "an event",
+    body: `: PROCESSING\n\nevent: error\ndata: ${JSON.stringify(inner)}\n\n`,
+    type: "text/event-stream",
+  },
   {
     name: "a body that was cut",
     body: JSON.stringify({ error: { message: REASON, input: "x".repeat(99) } }).slice(0, 90),

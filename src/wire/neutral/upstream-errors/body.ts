@@ -22,7 +22,7 @@ export function bodyValue(body: string): unknown {
 function valueOfText(text: string): unknown {
   const begin = text.charAt(0);
   if (begin === "<") return markupValue(text);
-  const event = /^(?:event:[^\n]{0,100}\n)?data:/.exec(text);
+  const event = /^(?:(?:event:|:)[^\n]{0,100}\n\s{0,4}){0,20}data:/.exec(text);
   if (event !== null) return jsonAtStart(text.slice(event[0].length).trimStart());
   if (begin === "{" || begin === "[") return jsonAtStart(text);
   return isText(text) ? text : undefined;

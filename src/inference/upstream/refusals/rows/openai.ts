@@ -61,7 +61,7 @@ export const OPENAI_ROWS: readonly Row[] = [
     meaning: "unknown_model",
     source: CODES_PAGE,
     statuses: [400, 403, 404],
-    codes: ["model_not_found", "DeploymentNotFound", "model_not_supported", "model_decommissioned"],
+    codes: ["model_not_found", "model_not_supported", "model_decommissioned"],
   },
   {
     id: "openai.unsupported_parameter",
@@ -78,8 +78,21 @@ export const OPENAI_ROWS: readonly Row[] = [
   {
     id: "openai.content_policy",
     meaning: "content_policy",
-    source: "https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter",
-    codes: ["content_policy_violation", "content_filter", "moderation_blocked", "invalid_prompt"],
+    source: CODES_PAGE,
+    codes: ["content_policy_violation", "moderation_blocked", "invalid_prompt"],
+  },
+  {
+    id: "azure.content_filter",
+    meaning: "content_policy",
+    source: "compl-ai/compl-ai#20",
+    codes: ["content_filter"],
+  },
+  {
+    id: "azure.unknown_deployment",
+    meaning: "unknown_model",
+    source: "https://learn.microsoft.com/azure/ai-services/openai/how-to/create-resource",
+    statuses: [404],
+    codes: ["DeploymentNotFound"],
   },
   {
     id: "openai.quota",
