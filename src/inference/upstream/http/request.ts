@@ -39,7 +39,8 @@ export function requestHead(
   forwarding?: Forwarding,
 ): string {
   if (!TARGET.test(target)) throw new TypeError("The path of the request has characters that HTTP forbids.");
-  const { origin = "", fields = "" } = forwarding ?? {};
+  const origin = forwarding?.origin ?? "";
+  const fields = forwarding?.fields ?? "";
   let head = `POST ${origin}${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fields}`;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
