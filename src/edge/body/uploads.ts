@@ -261,20 +261,21 @@ class Upload {
     if (body === undefined) return;
     this.isWhole = true;
     // Where nothing was sent nothing was encoded.
-    const codings = encoding === "" || body.length === 0 ? NO_CODINGS : codingsOf(encoding);
-    if (codings instanceof WeirError || codings.length === 0) {
-      this.#over = true;
-      this.#give(codings instanceof WeirError ? codings : body);
+    if (encoding === "" || body.length === 0) {
+      this.#finish(body);
       return;
     }
-    this.#stopDecoding = decode(body, codings, this.#share, maxBytes, (decoded) => {
-      this.#over = true;
-      this.#give(decoded);
-    });
+    const codings = codingsOf(encoding);
+    if (codings instanceof WeirError) this.#finish(codings);
+    else
+      this.#stopDecoding = decode(body, codings, this.#share, maxBytes, (decoded) => this.#finish(decoded));
+  }
+
+  #finish(result: Buffer | WeirError): void {
+    this.#over = true;
+    this.#give(result);
   }
 }
-
-const NO_CODINGS = [] as const;
 
 const tooSlow = ({ minBytes, windowMs }: UploadPace): WeirError =>
   fail("request_timeout", `The body arrives too slowly: fewer than ${minBytes} bytes in ${windowMs} ms.`);
