@@ -66,11 +66,11 @@ export class WholeRelay extends Relay {
     }
     const body = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts);
     if (!this.answering) this.refused(body);
-    else this.#answered(body, () => this.#answeredOtherwise(body));
+    else this.#answered(body);
   }
 
-  /** @param otherwise what else the body may be where it is no answer */
-  #answered(body: Buffer, otherwise?: () => void): void {
+  /** @param isMade the gateway made the body of what arrived: it can be nothing else */
+  #answered(body: Buffer, isMade = false): void {
     const { call, endpoint, passage, ownTools } = this.#input;
     let answer: WholeAnswer;
     try {
@@ -78,8 +78,8 @@ export class WholeRelay extends Relay {
       answer = passage.whole(body, requestAt(call, endpoint), identity, ownTools);
     } catch (error) {
       if (!(error instanceof WeirError)) this.deps.onFault(error, call.requestId);
-      else if (otherwise !== undefined) {
-        otherwise();
+      else if (!isMade) {
+        this.#answeredOtherwise(body);
         return;
       }
       this.#failed();
@@ -95,7 +95,7 @@ export class WholeRelay extends Relay {
       const { value, folding } = otherWhole(body, passage, this.deps.bounds.maxEventBytes);
       if (folding !== undefined) this.#folded(folding, "json_values");
       else if (value === undefined) this.#failed();
-      else this.#answered(value);
+      else this.#answered(value, true);
     });
   }
 
@@ -125,7 +125,7 @@ export class WholeRelay extends Relay {
         this.fail(failure("stream_error", "protocol", this.status, STREAM_CUT));
       else {
         this.answeredAs = answeredAs;
-        this.#answered(folding.whole());
+        this.#answered(folding.whole(), true);
       }
     });
   }

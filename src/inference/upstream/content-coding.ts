@@ -9,7 +9,7 @@ import * as zlib from "node:zlib";
 /** How content is to be decoded; undefined: it is not coded. */
 export type NewDecoder = (() => Transform) | undefined;
 
-/** More codings than this nobody applies: an answer that names more is not read. */
+/** No server applies more codings than this: an answer that names more is not read. */
 const MAX_CODINGS = 3;
 /** Bytes that show the coding. */
 export const SHOWING_BYTES = 5;

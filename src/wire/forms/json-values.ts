@@ -18,7 +18,7 @@ const CLOSE_OBJECT = 125;
 export class JsonValues {
   /** The beginning of what stands between values and is none of them. The text from there on is not read. */
   rest = "";
-  /** Of one value, the next ones. */
+  /** The bound of one value. It may be set anew between two. */
   maxBytes: number;
   /** A text that may begin with a byte order mark. */
   #opening = "";

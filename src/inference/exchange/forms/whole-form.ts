@@ -11,7 +11,8 @@ import type { Folding } from "../../../wire/forms/restating.ts";
 const OPEN_OBJECT = 0x7b;
 
 /** Whether a body begins as whole answers do, behind white space. */
-export const beginsAsObject = (chunk: Buffer): boolean => chunk.find((byte) => byte > 0x20) === OPEN_OBJECT;
+export const beginsAsObject = (chunk: Buffer): boolean =>
+  chunk[0] === OPEN_OBJECT || chunk.find((byte) => byte > 0x20) === OPEN_OBJECT;
 
 /** The beginning of a body that may be a stream. */
 export class WholeForm {

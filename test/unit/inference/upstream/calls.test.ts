@@ -1,4 +1,5 @@
 /** Calls in every dialect over a real socket: where they go, what they carry, how their bodies are sent. */
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Act, Dialect, Task } from "../../../../src/base/endpoint.ts";
 import { openUpstreams, type Upstreams } from "../../../../src/inference/upstream/upstreams.ts";
@@ -189,6 +190,17 @@ describe("questions", () => {
     expect([status, body.toString()]).toEqual([400, "no"]);
     expect(provider.asked[0]).toMatchObject({ path: "/v1/messages/count_tokens" });
     expect(provider.asked[0]?.headers.authorization).toBe("Bearer sk-1");
+  });
+
+  test("bring it as it was before someone compressed it", async () => {
+    const answer = gzipSync('{"input_tokens":7}');
+    for (const headers of [{ "content-encoding": "gzip" }, {}]) {
+      provider.answer = (_, response) => response.writeHead(200, headers).end(answer);
+      expect((await ask()).body.toString()).toBe('{"input_tokens":7}');
+    }
+    provider.answer = (_, response) =>
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024)));
+    await expect(ask()).rejects.toMatchObject({ code: "upstream_invalid_response" });
   });
 
   test("are bounded in time and in size, and say what went wrong", async () => {
