@@ -16,7 +16,7 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 export class JsonValues {
-  /** The beginning of what stands between values and is none of them. The text from there on is not read. */
+  /** The beginning of a text between values that is none of them. The text from there on is not read. */
   rest = "";
   /** The bound of one value. It may be set anew between two. */
   maxBytes: number;
