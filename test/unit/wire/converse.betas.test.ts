@@ -1,9 +1,8 @@
 /** Which of Anthropic's betas Bedrock takes for a model: others are refused with the whole call ("invalid beta flag"). */
 import { expect, test } from "vitest";
 import { takesBeta } from "../../../src/wire/converse/betas.ts";
-import type { Outgoing } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
-import { passageTo } from "../../../src/wire/passages.ts";
+import { type Passable, passageTo } from "../../../src/wire/passages.ts";
 import { endpoint } from "../../support/routing/fixtures.ts";
 
 const OPUS_4_6 = "global.anthropic.claude-opus-4-6-v1";
@@ -58,6 +57,7 @@ test("that of the first computer use", () => {
 
 test("what is paid apart is sent with an org's own key only", () => {
   const at = endpoint("m", { dialects: ["converse"], upstreamModel: SONNET_4_5 });
+  const { write } = (passageTo(FORMATS.messages, at) as Passable).passage;
   const text = '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}]}';
   const names = ["context-1m-2025-08-07", "interleaved-thinking-2025-05-14"];
   const request = {
@@ -65,11 +65,7 @@ test("what is paid apart is sent with an org's own key only", () => {
     features: { header: "anthropic-beta", names } as const,
   };
   const sent = (billed: "platform" | "org") => {
-    const { parts, dropped, extras } = passageTo(FORMATS.messages, at)?.passage.write(
-      request,
-      at,
-      billed,
-    ) as Outgoing;
+    const { parts, dropped, extras } = write(request, at, billed);
     const { additionalModelRequestFields: fields } = JSON.parse(Buffer.concat(parts).toString());
     return [fields, dropped, extras?.unpriced];
   };
