@@ -1,0 +1,96 @@
+/** A prompt that is too long for one endpoint is sent to the next one whose context is longer, and to no other. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { answerOf } from "../../../support/field/answers.ts";
+import { ScriptedUpstream } from "../../../support/field/upstream.ts";
+import { type TestGateway, testGateway } from "../../../support/gateway.ts";
+import { attemptsOf, recordOf } from "../../../support/observations.ts";
+
+const CONTEXTS = { short: 20_000, alike: 20_000, long: 200_000, longer: 400_000, longest: 800_000 } as const;
+type Name = keyof typeof CONTEXTS;
+
+let up: ScriptedUpstream;
+let gateway: TestGateway;
+beforeAll(async () => {
+  up = await ScriptedUpstream.start();
+  gateway = await testGateway({
+    endpoints: Object.entries(CONTEXTS).map(([provider, context]) => ({
+      provider,
+      baseUrl: `${up.url}/${provider}/v1`,
+      entry: { context, max_output: 4000 },
+    })),
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await up.close();
+});
+
+const OK = answerOf("chat", { text: "ok" }, false);
+const BUSY = { status: 503, body: JSON.stringify({ error: { message: "Overloaded." } }) };
+const KEYLESS = { status: 401, body: JSON.stringify({ error: { message: "Invalid key." } }) };
+const BAD = {
+  status: 400,
+  body: JSON.stringify({ error: { message: "No such thing.", type: "invalid_request_error" } }),
+};
+const tooLong = (tokens: number, maximum: number) => ({
+  status: 400,
+  body: JSON.stringify({
+    error: {
+      message: `This model's maximum context length is ${maximum} tokens. However, your messages resulted in ${tokens} tokens.`,
+      code: "context_length_exceeded",
+    },
+  }),
+});
+
+async function asked(order: readonly Name[], ...scripts: Parameters<ScriptedUpstream["script"]>) {
+  up.script(...scripts);
+  const answer = await gateway.chat({
+    model: "test/model",
+    messages: [{ role: "user", content: "a" }],
+    svc: { route: { providers: { order, only: order } } },
+  });
+  const record = await recordOf(gateway, answer.headers.get("x-svc-request-id") ?? "");
+  return {
+    status: answer.status,
+    error: answer.json.error,
+    to: up.arrived.map(({ url }) => url.split("/")[1]),
+    attempts: attemptsOf(record),
+  };
+}
+
+test("the next endpoint with a longer context answers, one with the same is passed over", async () => {
+  const { status, to, attempts } = await asked(["short", "alike", "long"], tooLong(30_000, 20_000), OK);
+  expect([status, to]).toEqual([200, ["short", "long"]]);
+  expect(attempts).toEqual(["http_error 400 client", "ok 200"]);
+});
+
+test("where no context is longer the call ends at once", async () => {
+  const { error, to } = await asked(["long", "short", "alike"], tooLong(300_000, 200_000));
+  expect([error.code, to]).toEqual(["context_length_exceeded", ["long"]]);
+});
+
+test("one that the provider's own count exceeds is passed over", async () => {
+  const { to } = await asked(["short", "long", "longer"], tooLong(300_000, 20_000), OK);
+  expect(to).toEqual(["short", "longer"]);
+});
+
+test("where all are too short, the longest tells its numbers", async () => {
+  const refusals = [tooLong(30_000, 20_000), tooLong(250_000, 200_000)];
+  const { error, to } = await asked(["short", "long"], ...refusals);
+  expect(to).toEqual(["short", "long"]);
+  expect(error).toMatchObject({
+    code: "context_length_exceeded",
+    message: expect.stringContaining("250000 tokens"),
+  });
+});
+
+// Each at an endpoint of its own, which then rests.
+test.each([
+  ["may serve the call later, this is told", "longer", BUSY, 429, "upstream_capacity"],
+  ["refuses the request for another reason, this is told", "long", BAD, 400, "upstream_rejected"],
+  ["refuses its credential, the overflow is told", "longest", KEYLESS, 400, "context_length_exceeded"],
+] as const)("if the longer one %s", async (_, second, says, status, code) => {
+  const answer = await asked(["short", second], tooLong(30_000, 20_000), says);
+  expect(answer.to).toEqual(["short", second]);
+  expect([answer.status, answer.error.code]).toEqual([status, code]);
+});
