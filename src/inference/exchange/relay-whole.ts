@@ -8,7 +8,7 @@ import type { Folding } from "../../wire/forms/restating.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { failure, reportedFailure } from "../upstream/failure.ts";
 import { type AnsweredAs, REPLY_TOO_LARGE, STREAM_CUT } from "./forms/answered-as.ts";
-import { beginsAsObject, otherWhole, WholeForm } from "./forms/whole-form.ts";
+import { beginsAsObject, hasText, otherWhole, WholeForm } from "./forms/whole-form.ts";
 import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
 import { requestAt } from "./reservation/fit.ts";
 
@@ -38,7 +38,8 @@ export class WholeRelay extends Relay {
   onData(chunk: Buffer): void {
     if (this.over) return;
     this.lastDataMs = this.deps.clock.monotonic();
-    if (!this.#hasBegun && this.answering && !isBlank(chunk)) {
+    // Some providers send white space until their answer is ready.
+    if (!this.#hasBegun && this.answering && hasText(chunk)) {
       this.#hasBegun = true;
       if (!beginsAsObject(chunk)) this.#form = this.#newForm();
       this.host.relayBegins();
@@ -144,6 +145,3 @@ export class WholeRelay extends Relay {
     this.fail(failure("invalid_response", "protocol", this.status, upstream));
   }
 }
-
-/** Some providers send white space until their answer is ready. */
-const isBlank = (chunk: Buffer): boolean => chunk.every((byte) => byte <= 0x20);

@@ -108,7 +108,10 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
   readonly #requestId: string;
   /** Undefined until a call begins. */
   #ids: AnswerIds | undefined;
+  /** Events of earlier reads that wait for content, on memory of their own. */
   #opening = "";
+  /** Those of this read: mostly content is behind them, and they need no copy. */
+  #arrived = "";
   #begun = false;
 
   constructor({ maxCaptureBytes, requestId }: AnswerIdentity) {
@@ -153,14 +156,23 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
   protected begin(): void {
     if (this.#begun) return;
     this.#begun = true;
-    this.out += this.#opening;
+    this.out += this.#opening + this.#arrived;
     this.#opening = "";
+    this.#arrived = "";
   }
 
   /** Sends an event, or lets it wait where it comes before all content. */
   protected add(text: string): void {
     if (this.#begun) this.out += text;
-    else this.#opening = waiting(this.#opening, copied(text));
+    else this.#arrived += text;
+  }
+
+  protected override flush(): string {
+    if (this.#arrived !== "") {
+      this.#opening = waiting(this.#opening, copied(this.#arrived));
+      this.#arrived = "";
+    }
+    return super.flush();
   }
 
   /** All text that was not sent yet. */

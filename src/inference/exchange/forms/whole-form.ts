@@ -10,6 +10,10 @@ import type { Folding } from "../../../wire/forms/restating.ts";
 
 const OPEN_OBJECT = 0x7b;
 
+/** Whether there is more than white space; whole answers begin with an object at once, which needs no search. */
+export const hasText = (chunk: Buffer): boolean =>
+  chunk[0] === OPEN_OBJECT || chunk.some((byte) => byte > 0x20);
+
 /** Whether a body begins as whole answers do, behind white space. */
 export const beginsAsObject = (chunk: Buffer): boolean =>
   chunk[0] === OPEN_OBJECT || chunk.find((byte) => byte > 0x20) === OPEN_OBJECT;
