@@ -60,6 +60,8 @@ function askByConnect(socket: Socket, { proxy, origin }: TunnelOptions, onOpen: 
   const { port } = peerOf(origin);
   const authority = `${origin.hostname}:${port}`;
   let head = "";
+  /** Bytes of the 1xx heads before. */
+  let bytesBefore = 0;
   const onData = (chunk: Buffer) => {
     // The end of the head may have begun in the read before.
     const from = Math.max(0, head.length - HEAD_END.length + 1);
@@ -81,7 +83,7 @@ function askByConnect(socket: Socket, { proxy, origin }: TunnelOptions, onOpen: 
     let from = searchFrom;
     for (;;) {
       const end = head.indexOf(HEAD_END, from);
-      if ((end < 0 ? head.length : end) > MAX_HEAD_BYTES) {
+      if (bytesBefore + (end < 0 ? head.length : end) > MAX_HEAD_BYTES) {
         socket.destroy(new ConnectError("proxy_head_too_large"));
         return undefined;
       }
@@ -93,6 +95,7 @@ function askByConnect(socket: Socket, { proxy, origin }: TunnelOptions, onOpen: 
       }
       head = head.slice(end + HEAD_END.length);
       if (status >= 200 || status === 101) return status;
+      bytesBefore += end;
       from = 0;
     }
   };

@@ -237,7 +237,7 @@ describe.skipIf(!("setDefaultCACertificates" in tls))("a tunnel", () => {
       `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(4_000)}`,
     ],
     ["writes a huge head", "proxy_head_too_large", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(20_000)}\r\n\r\n`],
-    ["writes many heads", "proxy_connection_closed", "HTTP/1.1 100 x\r\n\r\n".repeat(4_000)],
+    ["writes many heads", "proxy_head_too_large", "HTTP/1.1 100 x\r\n\r\n".repeat(4_000)],
     ["ends within the head", "proxy_connection_closed", "HTTP/1.1 200 OK\r\nx: y"],
     ["says nothing and ends", "proxy_connection_closed", ""],
   ])("that a proxy does not open, because it %s, is %s", async (_, code, bytes) => {
