@@ -119,6 +119,7 @@ export const FIXED = f.group<Fixed>({
       httpStatus: f.uint16("http_status"),
       errorClass: f.lowCardinality("error_class"),
       upstreamCode: f.lowCardinality("upstream_code"),
+      refusal: f.lowCardinality("refusal", { since: 5 }),
       ttftMs: f.uint32("ttft_ms"),
       durationMs: f.uint32("duration_ms"),
       outputTokens: f.uint32("output_tokens"),

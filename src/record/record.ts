@@ -35,6 +35,8 @@ export interface AttemptRecord {
   /** The upstream's own code and message, for the record only. */
   upstreamCode: string;
   upstreamMessage: string;
+  /** Id of the row of the table of refusals that the provider's answer matched; empty where none did, and where nothing was refused. */
+  refusal: string;
   /** Milliseconds to the first content byte; 0 when none came. */
   ttftMs: number;
   durationMs: number;

@@ -219,6 +219,11 @@ export const requestDetailSchema = requestSchema.extend({
           .describe(
             "Whose failure it was: `client`, `capacity`, `auth`, `server`, `network`, `timeout`, `protocol`; empty: none.",
           ),
+        refusal: z
+          .string()
+          .describe(
+            "What the provider refused, as the row of the table of refusals; empty: nothing, or no row matched.",
+          ),
         ttft_ms: attempted.ttft_ms,
         duration_ms: milliseconds.describe("From the attempt to its end, milliseconds."),
         output_tokens: tokens.output_tokens,
@@ -296,6 +301,7 @@ export function requestDetailWire(
       outcome: a.outcome,
       http_status: a.httpStatus,
       error_class: a.errorClass,
+      refusal: a.refusal,
       ttft_ms: a.ttftMs,
       duration_ms: a.durationMs,
       output_tokens: a.outputTokens,

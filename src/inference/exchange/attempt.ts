@@ -204,6 +204,7 @@ export class Attempt implements RelayHost {
     record.httpStatus = this.#relay.status || failed?.httpStatus || 0;
     record.upstreamCode = (failed?.upstream.code || failed?.upstream.type) ?? "";
     record.upstreamMessage = failed?.upstream.message ?? "";
+    record.refusal = failed?.refusal?.row ?? "";
     record.outputTokens = outputTokens;
     return record;
   }
@@ -267,6 +268,7 @@ const newRecord = ({ endpoint, key }: LaneLease, attempt: number, tsMs: number):
   errorClass: "",
   upstreamCode: "",
   upstreamMessage: "",
+  refusal: "",
   ttftMs: 0,
   durationMs: 0,
   outputTokens: 0,

@@ -14,6 +14,7 @@ import { Call, type Incoming, type ReadCall, type ReservedCall } from "./call.ts
 import { type ContinueDeps, continued } from "./continue.ts";
 import { missedEndpoints } from "./figures/missed.ts";
 import { NameCounts } from "./figures/name-counts.ts";
+import { RefusalCounts } from "./figures/refusal-counts.ts";
 import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./kept/idempotency.ts";
 import { type KeepRoomDeps, takeKeptRoom } from "./kept/keep-room.ts";
@@ -69,6 +70,10 @@ export interface ExchangeCounts {
   readonly unpricedReports: number;
   /** Number of members of bodies that the table of extras does not list, by name. */
   readonly unlistedMembers: Readonly<Record<string, number>>;
+  /** Number of attempts that a provider refused, by the row of the table of refusals. */
+  readonly refusals: Readonly<Record<string, number>>;
+  /** Number of refusals that no row matched, by provider. */
+  readonly unmatchedRefusals: Readonly<Record<string, number>>;
   readonly shadows: ShadowCounts;
   readonly fetches: FetchCounts;
 }
@@ -105,6 +110,7 @@ export class Exchange {
   #reserveExceeded = 0;
   #unpricedReports = 0;
   readonly #unlisted = new NameCounts();
+  readonly #refusals = new RefusalCounts();
   #closing = false;
   /** `drain`'s time is over: calls that begin to attempt now are ended at once. */
   #isShuttingDown = false;
@@ -214,6 +220,8 @@ export class Exchange {
       reserveExceeded: this.#reserveExceeded,
       unpricedReports: this.#unpricedReports,
       unlistedMembers: this.#unlisted.all(),
+      refusals: this.#refusals.byRow(),
+      unmatchedRefusals: this.#refusals.unmatched(),
       shadows: this.#shadows.counts(),
       fetches: this.#fetches.counts(),
     };
@@ -264,6 +272,7 @@ export class Exchange {
     this.#reportCanaryResult(call);
     for (const attempt of call.attempts) {
       if (attempt.outcome !== "ok" && attempt.outcome !== "cancelled") {
+        this.#refusals.count(attempt);
         this.#deps.onUpstreamFailure(call.requestId, attempt);
       }
     }

@@ -5,6 +5,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "../../base/clock.ts";
 import type { AttemptRecord } from "../../record/record.ts";
+import { isUnmatched } from "./refusals/unmatched.ts";
 
 /** At most BURST lines at once, and PER_SECOND lines a second after that. */
 const BURST = 50;
@@ -30,6 +31,7 @@ export function upstreamFailures(log: Logger, clock: Clock) {
     const { endpointId, provider, outcome, errorClass, httpStatus, attempt: number, durationMs } = attempt;
     // A code of the system, or of this gateway: whether the provider could not be reached, or the proxy to it.
     const code = errorClass === "network" && attempt.upstreamCode;
+    const refusal = attempt.refusal || (isUnmatched(attempt) ? "(none)" : undefined);
     log.info(
       {
         requestId,
@@ -39,6 +41,7 @@ export function upstreamFailures(log: Logger, clock: Clock) {
         errorClass,
         httpStatus,
         ...(code && { code }),
+        ...(refusal !== undefined && { refusal }),
         attempt: number,
         durationMs,
         ...(unlogged > 0 && { unlogged }),

@@ -36,6 +36,7 @@ export const attempt = (change: Partial<AttemptRecord> = {}): AttemptRecord => (
   errorClass: "",
   upstreamCode: "",
   upstreamMessage: "",
+  refusal: "",
   ttftMs: 120,
   durationMs: 900,
   outputTokens: 20,

@@ -47,6 +47,16 @@ export function callMetrics({ exchange, latencies, keyProbes }: Measured): RoomM
         label: "member",
         read: () => exchange.counts().unlistedMembers,
       },
+      weir_upstream_refusals_total: {
+        help: "Attempts that a provider refused, by the row of the table of refusals that its answer matched.",
+        label: "row",
+        read: () => exchange.counts().refusals,
+      },
+      weir_unmatched_refusals_total: {
+        help: "Attempts that a provider refused by an answer that no row of the table of refusals matches.",
+        label: "provider",
+        read: () => exchange.counts().unmatchedRefusals,
+      },
       weir_media_fetches_total: {
         help: "Addresses of pictures and documents by how fetching them ended; of a call that failed, the first that did.",
         label: "outcome",

@@ -1,7 +1,7 @@
 /** A prompt that is too long for one endpoint is sent to the next one whose context is longer, and to no other. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { answerOf } from "../../../support/field/answers.ts";
-import { ScriptedUpstream } from "../../../support/field/upstream.ts";
+import { type Script, ScriptedUpstream } from "../../../support/field/upstream.ts";
 import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { attemptsOf, recordOf } from "../../../support/observations.ts";
 
@@ -42,7 +42,7 @@ const tooLong = (tokens: number, maximum: number) => ({
   }),
 });
 
-async function asked(order: readonly Name[], ...scripts: Parameters<ScriptedUpstream["script"]>) {
+async function asked(order: readonly Name[], ...scripts: readonly Script[]) {
   up.script(...scripts);
   const answer = await gateway.chat({
     model: "test/model",
