@@ -10,8 +10,8 @@ import type { ClientName } from "../../support/conformance/ends.ts";
 import { CLIENTS } from "../../support/conformance/pairs.ts";
 import { answerOf } from "../../support/field/answers.ts";
 import { type Field, type Got, modelOf, startField } from "../../support/field/field.ts";
+import { ASKING, asEvent, asStatus, REFUSING, type Refusing } from "../../support/field/overflows.ts";
 import { recordOf } from "../../support/observations.ts";
-import { ASKING, asEvent, asStatus, REFUSING, type Refusing } from "./context-overflow.fixtures.ts";
 
 const NAMES = Object.keys(CLIENTS) as ClientName[];
 /** Of the gateway's models here. */

@@ -4,7 +4,7 @@ import type { Json } from "../../support/conformance/ask.ts";
 import type { ClientName } from "../../support/conformance/ends.ts";
 import { CLIENTS } from "../../support/conformance/pairs.ts";
 import { type Field, startField } from "../../support/field/field.ts";
-import { ASKING } from "./context-overflow.fixtures.ts";
+import { ASKING } from "../../support/field/overflows.ts";
 
 interface Refused {
   readonly name: string;

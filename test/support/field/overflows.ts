@@ -1,8 +1,8 @@
 /** Overflows as providers write them, in each dialect: as the answer's status, and within a stream that has begun or not. */
-import type { ChatUpstreamName, ClientName } from "../../support/conformance/ends.ts";
-import { answerOf } from "../../support/field/answers.ts";
-import type { Scripted } from "../../support/field/upstream.ts";
-import { exceptionFrame } from "../../support/wire/converse.fixtures.ts";
+import type { ChatUpstreamName, ClientName } from "../conformance/ends.ts";
+import { exceptionFrame } from "../wire/converse.fixtures.ts";
+import { answerOf } from "./answers.ts";
+import type { Scripted } from "./upstream.ts";
 
 export interface Refusing {
   readonly dialect: ChatUpstreamName;
@@ -72,6 +72,13 @@ export const asStatus = ({ status = 400, body, headers }: Refusing): Scripted =>
   body: JSON.stringify(body),
   ...(headers && { headers }),
 });
+
+/** @throws Error where no provider of the dialect is listed */
+export function refusalOf(dialect: ChatUpstreamName): Scripted {
+  const refusing = REFUSING.find((one) => one.dialect === dialect);
+  if (refusing === undefined) throw new Error(`no provider refuses in ${dialect}`);
+  return asStatus(refusing);
+}
 
 /** The same within a stream. @param text what the model said before it; undefined: nothing */
 export function asEvent(refusing: Refusing, text?: string): Scripted {
