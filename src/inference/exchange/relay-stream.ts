@@ -3,33 +3,22 @@
  * client reads slowly, the upstream is paused. Only whole events are written, so that a keep-alive line may be written between
  * any two writes (T8).
  */
-import type { Endpoint } from "../../base/endpoint.ts";
 import { WeirError } from "../../base/errors.ts";
-import { after, type MaybePromise } from "../../base/maybe-promise.ts";
-import type { ByokFee } from "../../base/usage.ts";
-import { estimateOutputTokens } from "../../wire/estimate.ts";
 import type { AnswerStream } from "../../wire/format.ts";
 import { passingBytes } from "../../wire/json/latin1.ts";
-import type { TierNames } from "../../wire/neutral/asked-extras.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import { streamType } from "../upstream/paths.ts";
 import type { AnswerHeaders } from "../upstream/upstreams.ts";
-import type { Cover, ReservedCall } from "./call.ts";
+import type { ReservedCall } from "./call.ts";
 import { NOT_A_STREAM, STREAM_CUT } from "./forms/answered-as.ts";
 import { beginsAsLabelled, StreamForm } from "./forms/stream-form.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
 import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
-import { coverAt, limitAt, requestAt } from "./reservation/fit.ts";
-import { extend, extendUses } from "./reserve.ts";
+import { requestAt } from "./reservation/fit.ts";
+import { StreamCover } from "./reservation/stream-cover.ts";
 
-/** Share of its hold at which a stream extends it. */
-const EXTEND_AT = 0.9;
-/** Events that may carry no token: roles, finish reasons, empty deltas. */
-const EVENTS_WITHOUT_TOKEN = 16;
-/** No prose or code has more bytes per token over a longer text. */
-const LONGEST_TOKEN_BYTES = 16;
 /** Above this many bytes, data is written before the read is over, so that a pause takes effect in time (T10). */
 const WRITE_OVER_BYTES = 32 * 1024;
 
@@ -48,13 +37,8 @@ export class StreamRelay extends Relay {
   /** Content was sent to the client: no other endpoint may answer. */
   delivered = false;
   readonly #call: ReservedCall;
-  readonly #endpoint: Endpoint;
-  readonly #tiers: TierNames | undefined;
-  readonly #fee: ByokFee | undefined;
   readonly #input: RelayInput;
-  readonly #cover: Cover;
-  /** The upstream was told a limit. */
-  readonly #isBounded: boolean;
+  readonly #cover: StreamCover;
   readonly #afterRead = () => this.#flush();
   /** Data of the upstream that `stream` has not parsed yet, latin1: of the current read, and of reads while the relay waited. */
   #received = "";
@@ -84,12 +68,9 @@ export class StreamRelay extends Relay {
     const { call, endpoint, isByok, passage, tiers, ownTools } = input;
     this.#input = input;
     this.#call = call;
-    this.#endpoint = endpoint;
-    this.#tiers = tiers;
-    this.#fee = isByok ? deps.byokFee : undefined;
     this.#lastWriteMs = call.incoming.startMs;
-    this.#cover = coverAt(call.reservation, endpoint);
-    this.#isBounded = (call.request.facts.maxTokens ?? limitAt(call, endpoint)) !== undefined;
+    const fee = isByok ? deps.byokFee : undefined;
+    this.#cover = new StreamCover(deps, { call, endpoint, tiers, fee });
     this.stream = passage.stream(requestAt(call, endpoint), call.identity(deps), ownTools);
   }
 
@@ -229,7 +210,7 @@ export class StreamRelay extends Relay {
       this.fail(failure("invalid_response", "protocol", this.status, reason));
       return;
     }
-    const isCovered = out === "" || this.#covered();
+    const isCovered = out === "" || this.#cover.covers(stream);
     if (isCovered instanceof Promise) void this.#wait(isCovered, { out, isLast, before });
     else this.#forward(isCovered, { out, isLast, before });
   }
@@ -331,39 +312,6 @@ export class StreamRelay extends Relay {
     // The gateway caused the silence: the stall timeout begins anew.
     this.lastDataMs = this.deps.clock.monotonic();
     this.upstream?.resume();
-  }
-
-  /** Whether the hold covers what is about to be delivered; extends it in advance while the credit allows it (T40). */
-  #covered(): MaybePromise<boolean> {
-    const { reservation } = this.#call;
-    const { toolUses = 0 } = this.stream;
-    const lacking = toolUses - (reservation.toolUses ?? Number.POSITIVE_INFINITY);
-    if (lacking <= 0) return this.#tokensCovered();
-    const isCovered = extendUses(this.deps, reservation, this.#endpoint, lacking, this.#fee);
-    return after(isCovered, (is) => is && this.#tokensCovered());
-  }
-
-  #tokensCovered(): MaybePromise<boolean> {
-    const { reservation, request } = this.#call;
-    const cover = this.#cover;
-    const { events, textBytes } = this.stream;
-    let tokens: number;
-    if (!this.#isBounded) {
-      tokens = Math.max(events, estimateOutputTokens(textBytes));
-      if (tokens < cover.outputTokens * EXTEND_AT) return true;
-    } else {
-      // The hold covers the limit, which upstreams keep exactly: only a stream that clearly exceeds it is cut
-      // off.
-      tokens = Math.max(
-        events - EVENTS_WITHOUT_TOKEN * request.facts.choices,
-        Math.ceil(textBytes / LONGEST_TOKEN_BYTES),
-      );
-      if (tokens <= cover.outputTokens) return true;
-    }
-    const { extendTokens } = this.deps.bounds;
-    const lacking = Math.max(0, tokens - cover.outputTokens);
-    const grows = (by: number) => extend(this.deps, reservation, this.#endpoint, by, this.#fee, this.#tiers);
-    return after(grows(lacking + extendTokens), (hasGrown) => hasGrown || lacking === 0 || grows(lacking));
   }
 
   /** @param error where it could not be known whether there is more credit */
