@@ -14,10 +14,10 @@ import { Attempt, type AttemptHost, type AttemptInput, type OneAttemptDeps } fro
 import type { Bodies } from "./body/bodies.ts";
 import { type Letters, lettersOf, type Written, writeBodies } from "./body/letters.ts";
 import type { ReservedCall } from "./call.ts";
+import { LongerContext, withContext } from "./errors/longer-context.ts";
 import { moreHelpful } from "./failure.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
 import type { Indexed } from "./live.ts";
-import { LongerContext } from "./longer-context.ts";
 import type { Outcome, RelayEnd } from "./outcome.ts";
 import { coveredEndpoints } from "./reservation/fit.ts";
 
@@ -238,7 +238,8 @@ export class Attempts implements AttemptHost, Indexed {
 
   #attemptFailed(attempt: Attempt, reported: UpstreamFailure): void {
     if (!this.#running.includes(attempt)) return;
-    const failed = withoutCredential(reported, attempt.lane.key.credential);
+    const clean = withoutCredential(reported, attempt.lane.key.credential);
+    const failed = withContext(clean, attempt.endpoint);
     const isFirst = this.#running[0] === attempt;
     this.#close(attempt, failed);
     this.#lastFailure = moreHelpful(this.#lastFailure, failed);

@@ -20,7 +20,7 @@ import { neededAt } from "../../wire/needed-at.ts";
 import type { RequestFacts } from "../../wire/neutral/contract.ts";
 import { limitPointer } from "../../wire/relay/lowered.ts";
 import type { ReadCall } from "./call.ts";
-import { overflowError } from "./refused-request.ts";
+import { overflowError } from "./errors/refused-request.ts";
 
 /**
  * @param model with the endpoints that the plan was made from, including those reached by the org's own keys

@@ -7,7 +7,7 @@ import type { LaneLease } from "../../routing/health/health.ts";
 import { isOverflow, mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Call } from "./call.ts";
 import { refusedCredential } from "./empty-plan.ts";
-import { type Refused, refusedRequest, upstreamCode } from "./refused-request.ts";
+import { type Refused, refusedRequest, upstreamCode } from "./errors/refused-request.ts";
 
 /** `Retry-After` if the provider gave none. */
 const DEFAULT_WAIT_MS = 1000;

@@ -19,7 +19,7 @@ import type { AnswerStream } from "../../wire/format.ts";
 import type { ReplyFacts, SvcReply } from "../../wire/neutral/contract.ts";
 import { limitWarnings } from "../../wire/relay/lowered.ts";
 import type { Call } from "./call.ts";
-import { errorEvents, isToldInStream } from "./error-events.ts";
+import { errorEvents, isToldInStream } from "./errors/error-events.ts";
 import { callerError } from "./failure.ts";
 import { type Latencies, modelClass } from "./figures/latencies.ts";
 import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";

@@ -2,7 +2,7 @@
 import { cut, type WeirError } from "../../base/errors.ts";
 import { latin1Json } from "../json/json.ts";
 import { sseEvent } from "../neutral/sse.ts";
-import { messagesOverflow } from "./overflow.ts";
+import { messagesOverflow } from "../overflow/anthropic.ts";
 
 const TYPES: Readonly<Record<number, string>> = {
   401: "authentication_error",

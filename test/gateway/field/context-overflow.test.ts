@@ -14,7 +14,7 @@ import { ASKING, asEvent, asStatus, REFUSING, type Refusing } from "../../suppor
 import { recordOf } from "../../support/observations.ts";
 
 const NAMES = Object.keys(CLIENTS) as ClientName[];
-/** The context of the models here, in tokens. */
+/** Context of the models here, in tokens. */
 const CONTEXT = 20_000;
 
 let field: Field;

@@ -85,6 +85,24 @@ test("where all are too short, the longest tells its numbers", async () => {
 });
 
 // Each at an endpoint of its own, which then rests.
+test("the limit told is that of the endpoint that refused, where its provider says none", async () => {
+  const silent = {
+    status: 400,
+    body: JSON.stringify({ error: { message: "Your input exceeds the context window." } }),
+  };
+  const bare = {
+    status: 400,
+    body: JSON.stringify({ error: { code: "context_length_exceeded", message: "Too long." } }),
+  };
+  expect((await asked(["short", "long"], silent, silent)).error.message).toBe(
+    "Your input exceeds the context window.",
+  );
+  const { error } = await asked(["short", "long"], bare, bare);
+  expect(error.message).toMatch(
+    /^This model's maximum context length is 200000 tokens by the catalog.*Too long\.$/,
+  );
+});
+
 test.each([
   ["may serve the call later, this is told", "longer", BUSY, 429, "upstream_capacity"],
   ["refuses the request for another reason, this is told", "long", BAD, 400, "upstream_rejected"],

@@ -1,7 +1,7 @@
 /** Events by which a stream ends with an error, and which calls get a stream for the sake of their error alone. */
-import type { Clock } from "../../base/clock.ts";
-import type { WeirError } from "../../base/errors.ts";
-import type { Call } from "./call.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { WeirError } from "../../../base/errors.ts";
+import type { Call } from "../call.ts";
 
 /**
  * Whether the error of a call that was sent nothing yet is told within a stream, with status 200: a prompt that is too long, in a format

@@ -1,6 +1,13 @@
 /** Which endpoints are left for a prompt that was too long for others: those with a longer context. */
-import type { Endpoint } from "../../base/endpoint.ts";
-import { isOverflow, type UpstreamFailure } from "../upstream/failure.ts";
+import type { Endpoint } from "../../../base/endpoint.ts";
+import { isOverflow, type UpstreamFailure } from "../../upstream/failure.ts";
+
+/** An overflow whose provider says no limit, with the context that its endpoint declares; any other failure as it is. */
+export function withContext(failed: UpstreamFailure, { contextLength }: Endpoint): UpstreamFailure {
+  const { refusal } = failed;
+  if (refusal?.meaning !== "context_overflow" || refusal.maximum !== undefined) return failed;
+  return { ...failed, refusal: { ...refusal, maximum: contextLength } };
+}
 
 export class LongerContext {
   /** Contexts up to this length, in tokens, are known to be too short. */

@@ -2,14 +2,14 @@
  * The error for a request that a provider refused for what it is: by what the refusal means, with the provider's own words, and the field
  * of the client's request where it can be told.
  */
-import { type ErrorExtras, fail, type WeirError } from "../../base/errors.ts";
-import type { Overflow } from "../../base/overflow.ts";
-import type { FormatName } from "../../wire/format.ts";
-import { memberOf } from "../../wire/json/json.ts";
-import { overflowMessage } from "../../wire/neutral/overflow.ts";
-import type { UpstreamFailure } from "../upstream/failure.ts";
-import type { Call } from "./call.ts";
-import { limitAt } from "./reservation/fit.ts";
+import { type ErrorExtras, fail, type WeirError } from "../../../base/errors.ts";
+import type { Overflow } from "../../../base/overflow.ts";
+import type { FormatName } from "../../../wire/format.ts";
+import { memberOf } from "../../../wire/json/json.ts";
+import { overflowMessage } from "../../../wire/overflow/openai.ts";
+import type { UpstreamFailure } from "../../upstream/failure.ts";
+import type { Call } from "../call.ts";
+import { limitAt } from "../reservation/fit.ts";
 
 /** What is known of the request. */
 export type Refused = Partial<Pick<Call, "request" | "endpoint" | "incoming" | "reservation">>;
@@ -50,14 +50,12 @@ export const overflowError = (overflow: Overflow, { incoming }: Refused, details
 
 const at = (param: string | undefined): Pick<ErrorExtras, "param"> => (param === undefined ? {} : { param });
 
-/** The provider's numbers; else the gateway's own count, where that shows the overflow, and the catalog's context. */
+/** The provider's numbers; else the gateway's own count, where that shows the overflow, and the endpoint's context. */
 function overflowOf({ upstream, refusal }: UpstreamFailure, call: Refused): Overflow {
   const { request, endpoint } = call;
   const { tokens, answer } = refusal ?? {};
   const known = tokens ?? request?.facts.promptTokens;
-  const declared = endpoint?.contextLength ?? 0;
-  // A declared context that the prompt fits is not what the provider measured by.
-  const maximum = refusal?.maximum ?? declared;
+  const maximum = refusal?.maximum ?? endpoint?.contextLength ?? 0;
   const asked = endpoint && request ? limitAt(call as Call, endpoint) : undefined;
   const overflow = {
     answer: answer ?? asked ?? request?.facts.maxTokens,

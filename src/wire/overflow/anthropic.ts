@@ -5,7 +5,7 @@
  * https://platform.claude.com/docs/en/build-with-claude/context-windows
  */
 import { type Overflow, overflowKind } from "../../base/overflow.ts";
-import { withReason } from "../neutral/overflow.ts";
+import { withReason } from "./openai.ts";
 
 /** A message that begins so has the words already. */
 const OWN_WORDS =
