@@ -76,7 +76,8 @@ export class StreamRelay extends Relay {
 
   override get isWriting(): boolean {
     const { stream } = this;
-    return stream.complete || (stream.isInText && !this.#mayMakeCall) || super.isWriting;
+    const isInMiddle = stream.isInText && !this.#mayMakeCall;
+    return stream.complete || isInMiddle || this.#form?.isCollecting === true || super.isWriting;
   }
 
   /** Gemini sends a call as a whole, and is silent after a text while it writes one. */

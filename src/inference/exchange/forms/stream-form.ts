@@ -65,6 +65,11 @@ export class StreamForm {
     this.#restating = input.passage.restating;
   }
 
+  /** A whole answer is being collected, as far as is known. */
+  get isCollecting(): boolean {
+    return (this.#values !== undefined || this.#isList) && this.answeredAs === undefined;
+  }
+
   /** Takes one read, latin1. Returns what the dialect's reader gets now; may be empty. */
   push(read: string): string {
     if (this.#values !== undefined) return this.#guarded(read, this.#values);

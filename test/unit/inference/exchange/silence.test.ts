@@ -41,6 +41,7 @@ test.each([
   ["after a thought", [ROLE, THOUGHT], WORK_MS],
   ["in a call", [ROLE, chunk({ tool_calls: [{ index: 0, id: "c", function: { name: "f" } }] })], WORK_MS],
   ["in a text", [ROLE, THOUGHT, TEXT], STALL_MS],
+  ["in a whole answer that came for a stream", ['{"id":'], STALL_MS],
   ["in thought again", [ROLE, TEXT, THOUGHT], WORK_MS],
 ])("T12: silence %s", async (_, said, limitMs) => {
   const { isOverAfter } = await after(said);
