@@ -24,13 +24,16 @@ export function errorEvents(
 ): Buffer {
   const { format } = call.incoming;
   const { request } = call;
-  const failed = request && format.failedEvents?.(error, request, call.answerNames(clock), sequence);
-  if (failed === undefined) {
+  const isOverflow = isToldInStream(call, error);
+  // What no event came before is no answer that fails, but an error, though a comment may have opened the stream for it.
+  const fails = sequence > 0 || isOverflow;
+  const failed = fails && request && format.failedEvents?.(error, request, call.answerNames(clock), sequence);
+  if (!failed) {
     const event = format.errorEvent(error, call.requestId, sequence);
     return Buffer.concat([Buffer.from(unsent, "latin1"), Buffer.from(event)]);
   }
   const begun = Buffer.from(unsent + failed.text, "latin1");
   // SDKs throw on an error's own event. An overflow before any other event is an answer of its own, which clients read to its end.
-  if (sequence === 0 && isToldInStream(call, error)) return begun;
+  if (sequence === 0) return begun;
   return Buffer.concat([begun, Buffer.from(format.errorEvent(error, call.requestId, failed.next))]);
 }
