@@ -40,6 +40,7 @@ const REFUSED: readonly Refused[] = [
   {
     name: "a limit of the answer above what the model gives",
     body: openai(TOO_MANY, "invalid_value", "max_tokens"),
+    asks: { chat: { max_completion_tokens: 500 }, generate: { generation: { max_tokens: 500 } } },
     code: "invalid_value",
     params: LIMITS,
     says: TOO_MANY,

@@ -7,6 +7,7 @@ import type { Overflow } from "../../../base/overflow.ts";
 import type { FormatName } from "../../../wire/format.ts";
 import { memberOf } from "../../../wire/json/json.ts";
 import { overflowMessage } from "../../../wire/overflow/openai.ts";
+import { limitPointer } from "../../../wire/relay/lowered.ts";
 import type { UpstreamFailure } from "../../upstream/failure.ts";
 import type { Call } from "../call.ts";
 import { limitAt } from "../reservation/fit.ts";
@@ -26,7 +27,7 @@ export function refusedRequest(failed: UpstreamFailure, call: Refused): WeirErro
     case "context_overflow":
       return overflowError(overflowOf(failed, call), call);
     case "output_limit":
-      return fail("invalid_value", message, { ...extras, status: 400, ...at(limitPointer(call)) });
+      return fail("invalid_value", message, { ...extras, status: 400, ...at(limitAtFault(call)) });
     case "unsupported_parameter":
       return fail("unsupported_parameter", message, extras);
     case "content_policy":
@@ -68,23 +69,19 @@ function overflowOf({ upstream, refusal }: UpstreamFailure, call: Refused): Over
   return { ...overflow, tokens: isShown ? known : undefined };
 }
 
-/** The member by which each format limits the answer; the first of them where the request has none. */
-const LIMITS: Readonly<Partial<Record<FormatName, readonly [string, ...string[]]>>> = {
-  chat: ["max_completion_tokens", "max_tokens"],
-  completions: ["max_tokens"],
-  messages: ["max_tokens"],
-  responses: ["max_output_tokens"],
+/** Where each format limits the answer, for a request that does not. */
+const LIMITS: Readonly<Partial<Record<FormatName, string>>> = {
+  chat: "/max_completion_tokens",
+  completions: "/max_tokens",
+  messages: "/max_tokens",
+  responses: "/max_output_tokens",
+  generate: "/generation/max_tokens",
 };
 
-function limitPointer({ incoming, request }: Refused): string | undefined {
+function limitAtFault({ incoming, request }: Refused): string | undefined {
   if (incoming === undefined || request === undefined) return undefined;
   const { name } = incoming.format;
-  if (name === "generate") return "/generation/max_tokens";
-  const members = LIMITS[name];
-  const given = members?.find((member) => memberOf(request.members, member) !== undefined);
-  const [usual] = members ?? [];
-  const member = given ?? usual;
-  return member && `/${member}`;
+  return request.facts.maxTokens === undefined ? LIMITS[name] : limitPointer(name, request);
 }
 
 /** Longer names are of no parameter. */
