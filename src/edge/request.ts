@@ -95,7 +95,7 @@ export class RequestHead {
         this.contentType ||= value;
         break;
       case "content-encoding":
-        this.contentEncoding ||= value;
+        this.contentEncoding = listed(this.contentEncoding, value);
         break;
       case "user-agent":
         this.userAgent ||= value;
@@ -119,8 +119,8 @@ export class RequestHead {
         this.openaiBeta ||= value;
         break;
       case "x-forwarded-for":
-        // Each proxy may add a line of its own; together they are one list (RFC 9110, section 5.3).
-        this.forwardedFor += this.forwardedFor === "" ? value : `,${value}`;
+        // Each proxy may add a line of its own.
+        this.forwardedFor = listed(this.forwardedFor, value);
         break;
       case "http-referer":
         this.appUrl ||= value;
@@ -152,6 +152,9 @@ export class RequestHead {
     else if (name === "origin") this.origin ||= value;
   }
 }
+
+/** Lines of one name are one list (RFC 9110, section 5.3). */
+const listed = (list: string, value: string): string => (list === "" ? value : `${list},${value}`);
 
 /** 4 or 16 bytes each: of the socket's other end, and of the client behind proxies that are trusted. */
 export interface Addresses {

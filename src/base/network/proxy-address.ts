@@ -2,6 +2,7 @@
  * Addresses of proxies as operators write them: `http://user:password@proxy.example:3128`. What serialisers and loggers
  * see of one names the proxy and never contains its credentials (T61).
  */
+import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 
 /** `socks5`: names are looked up here; `socks5h`: by the proxy. */
@@ -20,7 +21,7 @@ export interface ProxyAddress {
   readonly id: string;
 }
 
-/** Percent-decoded. Bytes, because a password need not be UTF-8. */
+/** Percent-decoded. Bytes, because a password for a proxy of HTTP need not be UTF-8. */
 export interface ProxyCredentials {
   readonly user: Buffer;
   readonly password: Buffer;
@@ -76,9 +77,11 @@ function credentialsOf({ username, password }: URL, scheme: ProxyScheme): ProxyC
     // RFC 7617, 2: the first colon ends the name.
     if (credentials.user.includes(COLON)) throw new Error("must have no colon in the name of its user");
   } else {
-    const lengths = [credentials.user.length, credentials.password.length];
-    if (lengths.some((length) => length === 0 || length > MAX_SOCKS_BYTES))
+    const parts = [credentials.user, credentials.password];
+    if (parts.some(({ length }) => length === 0 || length > MAX_SOCKS_BYTES))
       throw new Error(`must have a user and a password of 1 to ${MAX_SOCKS_BYTES} bytes`);
+    // The library of SOCKS takes texts, and makes three bytes of one that is none.
+    if (!parts.every(isUtf8)) throw new Error("must have a user and a password in UTF-8");
   }
   return Object.freeze(credentials);
 }

@@ -161,6 +161,7 @@ function nearIds(models: readonly Model[]): (name: string) => readonly string[] 
     const [bare = ""] = bareOf(name).split(/[:[]/, 1);
     const ending = ENDINGS.find((each) => each.test(bare));
     const word = ending === undefined ? bare : bare.replace(ending, "");
+    if (word === "") return [];
     const prefix = name.slice(0, name.indexOf("/") + 1);
     const found = nearestOf(word, bares, MAX_NEAREST).flatMap((each) => {
       const all = ids.get(each) ?? [];

@@ -6,6 +6,7 @@ import { withoutAccount } from "./account-refusals.ts";
 
 /** Headers of authentication, signed tokens, and keys by the beginnings that their makers give them. */
 const CREDENTIALS: readonly RegExp[] = [
+  /(?<=\bauthorization["']?[:=] ?["']?(?:bearer|basic) )[\w.~+/=-]{1,2000}/gi,
   /(?<=\b(?:bearer|basic) )[\w.~+/=-]{16,2000}/gi,
   /\beyJ[\w-]{10,2000}(?:\.[\w-]{1,2000}){1,2}/g,
   /\b(?:hf_|gh[opsu]_|github_pat_|nvapi-|r8_|pplx-|fw_|tgp_|csk-|ak-)[\w-]{12,200}/g,

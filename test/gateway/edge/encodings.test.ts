@@ -65,7 +65,8 @@ const CODINGS: Readonly<Record<string, (text: string | Buffer) => Buffer>> = {
   "br, identity, br": (text) => brotliCompressSync(brotliCompressSync(text)),
 };
 
-async function send(path: string, encoding: string, body: Buffer | string) {
+/** @param encoding several: a line of the head each */
+async function send(path: string, encoding: string | string[], body: Buffer | string) {
   const answer = await request(gateway.url + path, {
     method: "POST",
     headers: {
@@ -78,7 +79,14 @@ async function send(path: string, encoding: string, body: Buffer | string) {
   const text = await answer.body.text();
   return { status: answer.statusCode, text, accepts: answer.headers["accept-encoding"] };
 }
-const chat = (encoding: string, body: Buffer | string) => send("/v1/chat/completions", encoding, body);
+const chat = (encoding: string | string[], body: Buffer | string) =>
+  send("/v1/chat/completions", encoding, body);
+
+test("several lines are one list", async () => {
+  const body = zstdCompressSync(gzipSync(TEXT));
+  expect((await chat(["gzip", "zstd"], body)).status).toBe(200);
+  expect((await chat(["identity", "gzip, zstd"], body)).status).toBe(200);
+});
 
 describe.each(Object.entries(CODINGS))("%s", (encoding, compress) => {
   test("is read on model calls and on other routes", async () => {

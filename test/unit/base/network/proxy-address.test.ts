@@ -56,6 +56,8 @@ const REFUSED: readonly (readonly [text: string, why: string])[] = [
   ["socks5://:s3cret@proxy.example", "must have a user and a password"],
   ["socks5://me@proxy.example", "must have a user and a password"],
   [`socks5://me:${"s3cret".repeat(50)}@proxy.example`, "must have a user and a password"],
+  ["socks5://me:s3cret%FF@proxy.example", "must have a user and a password in UTF-8"],
+  ["socks5h://%FF:s3cret@proxy.example", "must have a user and a password in UTF-8"],
 ];
 
 test.each(REFUSED)("%s is refused, and not repeated", (text, why) => {

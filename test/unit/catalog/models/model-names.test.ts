@@ -113,6 +113,10 @@ describe("what is none", () => {
   });
 });
 
+test.each(["", "/", "openai/", "-latest", "[1m]"])("%j suggests no model", (name) => {
+  expect(refusal(name).message).not.toContain("did you mean");
+});
+
 test.each([
   ["claude-haiku-4-6", ["anthropic/claude-haiku-4-5"]],
   ["antropic/claude-haiku-4-5", ["anthropic/claude-haiku-4-5"]],

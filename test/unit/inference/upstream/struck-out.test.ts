@@ -6,6 +6,8 @@ import { leastProcessorMs } from "../../../support/processor-time.fixtures.ts";
 describe("T61: is struck out", () => {
   test.each([
     ["sent Authorization: Bearer abcdefghijklmnop1234", "sent Authorization: Bearer [credential]"],
+    ["got proxy-authorization: Basic YTpi from you", "got proxy-authorization: Basic [credential] from you"],
+    ['{"Authorization":"Bearer abc"} is wrong', '{"Authorization":"Bearer [credential]"} is wrong'],
     ["token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln is expired", "token [credential] is expired"],
     ["hf_abcdefghijklmnopqrst has no access", "[credential] has no access"],
     ["The key AKIAIOSFODNN7EXAMPLE is unknown", "The key [credential] is unknown"],
