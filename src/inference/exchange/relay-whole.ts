@@ -25,9 +25,9 @@ export class WholeRelay extends Relay {
     this.#input = relayInput;
   }
 
-  /** White space is sent until an answer is ready. */
+  /** White space is sent until an answer is ready, and a model may be at work behind the preamble of a stream. */
   override get isWriting(): boolean {
-    return this.#hasBegun || super.isWriting;
+    return (this.#hasBegun && this.#form === undefined) || super.isWriting;
   }
 
   clientGone(): void {}

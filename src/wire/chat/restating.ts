@@ -2,6 +2,7 @@
 import { SseFolding } from "../forms/folding.ts";
 import { piecesOf } from "../forms/joined.ts";
 import type { Restating } from "../forms/restating.ts";
+import { ToldEvents } from "../forms/told-events.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { sseData } from "../neutral/sse.ts";
@@ -17,17 +18,24 @@ export const chatRestating: Restating = {
   events(body) {
     const { choices, usage, ...rest } = objectOf(parseReply(body));
     if (!Array.isArray(choices)) throw noCompletion();
-    const chunk = (list: readonly object[], more?: object) =>
-      sseData(latin1OfJson({ ...rest, object: "chat.completion.chunk", choices: list, ...more }));
-    let out = "";
+    const { id, created, model } = rest;
+    const told = new ToldEvents();
+    // What belongs to all of the answer is in its first chunk: in each it would be many times as long.
+    let members: object = rest;
+    const chunk = (list: readonly object[], more?: object) => {
+      told.add(
+        sseData(latin1OfJson({ ...members, object: "chat.completion.chunk", choices: list, ...more })),
+      );
+      members = { id, created, model };
+    };
     for (const [place, value] of choices.entries()) {
       const { index = place, message, delta, logprobs, finish_reason: reason, ...others } = objectOf(value);
       const said = deltasOf(objectOf(message ?? delta), logprobs);
-      for (const piece of said) out += chunk([{ index, logprobs: null, ...piece, finish_reason: null }]);
-      out += chunk([{ index, ...others, delta: {}, logprobs: null, finish_reason: reason ?? null }]);
+      for (const piece of said) chunk([{ index, logprobs: null, ...piece, finish_reason: null }]);
+      chunk([{ index, ...others, delta: {}, logprobs: null, finish_reason: reason ?? null }]);
     }
-    if (isObject(usage)) out += chunk([], { usage });
-    return out + DONE;
+    if (isObject(usage)) chunk([], { usage });
+    return told.text + DONE;
   },
   folding: (maxEventBytes) =>
     new SseFolding(new ChatStreamReader(maxEventBytes), new ChunkFold(), maxEventBytes),

@@ -2,6 +2,7 @@
 import type { Fold } from "../forms/folding.ts";
 import { type Grown, joinMember, newGrown, piecesOf, setMembers } from "../forms/joined.ts";
 import type { Folding, Restating } from "../forms/restating.ts";
+import { ToldEvents } from "../forms/told-events.ts";
 import { jsonTextOf } from "../json/json-text.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { wellFormedJson } from "../json/surrogates.ts";
@@ -19,14 +20,15 @@ export const converseRestating: Restating = {
   events(body) {
     const { output, stopReason, ...rest } = objectOf(parseReply(body, INPUTS));
     const { role = "assistant", content } = objectOf(objectOf(output).message);
-    let out = eventFrame("messageStart", { role });
+    const told = new ToldEvents();
+    told.add(eventFrame("messageStart", { role }));
     for (const [contentBlockIndex, value] of listOf(content).entries()) {
       const { start, deltas } = eventsOf(objectOf(value));
-      if (start !== undefined) out += eventFrame("contentBlockStart", { contentBlockIndex, start });
-      for (const delta of deltas) out += eventFrame("contentBlockDelta", { contentBlockIndex, delta });
-      out += eventFrame("contentBlockStop", { contentBlockIndex });
+      if (start !== undefined) told.add(eventFrame("contentBlockStart", { contentBlockIndex, start }));
+      for (const delta of deltas) told.add(eventFrame("contentBlockDelta", { contentBlockIndex, delta }));
+      told.add(eventFrame("contentBlockStop", { contentBlockIndex }));
     }
-    return out + eventFrame("messageStop", { stopReason }) + eventFrame("metadata", rest);
+    return told.text + eventFrame("messageStop", { stopReason }) + eventFrame("metadata", rest);
   },
   folding: (maxEventBytes) => new FrameFolding(maxEventBytes),
 };

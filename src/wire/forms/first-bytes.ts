@@ -36,4 +36,14 @@ export function contentStart(text: string): number {
   return at;
 }
 
+/**
+ * What of a text of unknown form must be kept to know it with what follows: blank lines mean nothing, and may be many, and a byte order
+ * mark may have begun.
+ */
+export function unknownPart(text: string): string {
+  const start = contentStart(text);
+  if (start < text.length) return text.slice(start);
+  return text.length < BOM.length ? text : "";
+}
+
 export const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;

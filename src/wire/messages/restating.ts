@@ -2,6 +2,7 @@
 import { type Fold, SseFolding } from "../forms/folding.ts";
 import { type Grown, joinMember, newGrown, piecesOf, setMembers } from "../forms/joined.ts";
 import type { Restating } from "../forms/restating.ts";
+import { ToldEvents } from "../forms/told-events.ts";
 import { JsonText } from "../json/json-text.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { carriedIn } from "../neutral/carried.ts";
@@ -18,9 +19,10 @@ const BEGUN_INPUTS = opaquePaths([["content_block", "input"]]);
 
 interface Event {
   readonly type: string;
+  readonly [member: string]: unknown;
 }
 
-const written = <E extends Event>(event: E): string => sseEvent(event.type, latin1OfJson(event));
+const written = (event: Event): string => sseEvent(event.type, latin1OfJson(event));
 
 export const messagesRestating: Restating = {
   framed: sseData,
@@ -35,17 +37,20 @@ export const messagesRestating: Restating = {
       stop_sequence: null,
       ...(isObject(usage) && { usage }),
     };
-    let out = written({ type: "message_start", message: begun });
+    const told = new ToldEvents();
+    const tell = (event: Event) => told.add(written(event));
+    tell({ type: "message_start", message: begun });
     for (const [index, value] of content.entries()) {
       const block = objectOf(value);
       const input = carriedIn(block.input);
-      out += written({ type: "content_block_start", index, content_block: beginningOf(block, input) });
-      for (const delta of deltasOf(block, input))
-        out += written({ type: "content_block_delta", index, delta });
-      out += written({ type: "content_block_stop", index });
+      tell({ type: "content_block_start", index, content_block: beginningOf(block, input) });
+      for (const delta of deltasOf(block, input)) tell({ type: "content_block_delta", index, delta });
+      tell({ type: "content_block_stop", index });
     }
     const end = { type: "message_delta", delta: { stop_reason: stop_reason ?? "", stop_sequence } };
-    return out + written(isObject(usage) ? { ...end, usage } : end) + written({ type: "message_stop" });
+    tell(isObject(usage) ? { ...end, usage } : end);
+    tell({ type: "message_stop" });
+    return told.text;
   },
   folding: (maxEventBytes) =>
     new SseFolding(new MessagesStreamReader(maxEventBytes), new MessageFold(), maxEventBytes),

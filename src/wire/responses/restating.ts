@@ -2,6 +2,7 @@
 import { type Fold, SseFolding } from "../forms/folding.ts";
 import { newGrown, piecesOf, setMembers } from "../forms/joined.ts";
 import type { Restating } from "../forms/restating.ts";
+import { ToldEvents } from "../forms/told-events.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { sseData, sseEvent } from "../neutral/sse.ts";
@@ -39,7 +40,7 @@ const CALLS: Readonly<Record<string, { readonly name: string; readonly member: "
 /** Tells a response event by event. Items of other types come whole: they begin, and are done. */
 class Telling {
   #sequence = 0;
-  #out = "";
+  readonly #told = new ToldEvents();
 
   all(response: JsonObject, items: readonly JsonObject[]): string {
     const begun = { ...response, status: "in_progress", output: [], usage: null };
@@ -47,12 +48,12 @@ class Telling {
     this.#tell("in_progress", { response: begun });
     for (const [index, item] of items.entries()) this.#item(item, index);
     this.#tell(response.status === "incomplete" ? "incomplete" : "completed", { response });
-    return this.#out;
+    return this.#told.text;
   }
 
   #tell(name: string, members: object): void {
     const type = `response.${name}`;
-    this.#out += sseEvent(type, latin1OfJson({ type, sequence_number: this.#sequence++, ...members }));
+    this.#told.add(sseEvent(type, latin1OfJson({ type, sequence_number: this.#sequence++, ...members })));
   }
 
   #item(item: JsonObject, output_index: number): void {

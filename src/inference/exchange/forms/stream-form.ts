@@ -5,7 +5,7 @@
 import type { Dialect } from "../../../base/endpoint.ts";
 import { WeirError } from "../../../base/errors.ts";
 import type { AnswerStream } from "../../../wire/format.ts";
-import { contentStart, formOf } from "../../../wire/forms/first-bytes.ts";
+import { contentStart, formOf, unknownPart } from "../../../wire/forms/first-bytes.ts";
 import { JsonValues } from "../../../wire/forms/json-values.ts";
 import type { Restating } from "../../../wire/forms/restating.ts";
 import type { UpstreamError } from "../../../wire/neutral/contract.ts";
@@ -109,9 +109,7 @@ export class StreamForm {
     const form = formOf(text);
     const isFramed = dialect === "converse";
     if (form === "unknown") {
-      // Blank lines mean nothing, and may be many. A byte order mark may have begun.
-      const start = contentStart(text);
-      this.#text = start < text.length ? text.slice(start) : text.length < BOM_BYTES ? text : "";
+      this.#text = unknownPart(text);
       return "";
     }
     this.#text = "";
@@ -176,5 +174,3 @@ export class StreamForm {
     return isAlone ? this.#first : undefined;
   }
 }
-
-const BOM_BYTES = 3;

@@ -4,7 +4,7 @@
  */
 import type { Dialect } from "../../../base/endpoint.ts";
 import type { Passage } from "../../../wire/format.ts";
-import { type BodyForm, contentStart, formOf } from "../../../wire/forms/first-bytes.ts";
+import { type BodyForm, contentStart, formOf, unknownPart } from "../../../wire/forms/first-bytes.ts";
 import { JsonValues } from "../../../wire/forms/json-values.ts";
 import type { Folding } from "../../../wire/forms/restating.ts";
 
@@ -44,7 +44,10 @@ export class WholeForm {
     }
     this.#text += text;
     const form = formOf(this.#text);
-    if (form === "unknown") return;
+    if (form === "unknown") {
+      this.#text = unknownPart(this.#text);
+      return;
+    }
     if (form === streamForm(this.#dialect))
       this.folding = this.#passage.restating?.folding(this.#maxEventBytes);
     this.folding?.push(this.#text.slice(form === "events" ? contentStart(this.#text) : 0));
@@ -54,6 +57,9 @@ export class WholeForm {
 }
 
 const streamForm = (dialect: Dialect): BodyForm => (dialect === "converse" ? "frames" : "events");
+
+/** More chunks than any answer has. */
+const MAX_VALUES = 100_000;
 
 /** What a body is that could not be read as a whole answer. */
 export interface OtherWhole {
@@ -73,6 +79,7 @@ export function otherWhole(body: Buffer, { restating }: Passage, maxEventBytes: 
   const all = values.push(text);
   if (values.isWithin || all.length === 0) return {};
   const isList = text[contentStart(text)] === "[";
+  if (all.length > MAX_VALUES) return {};
   const isEnded = values.rest === "" || values.rest.startsWith("[DONE]") || formOf(values.rest) === "events";
   if (all.length === 1 && !isList) return isEnded ? { value: Buffer.from(all[0] as string, "latin1") } : {};
   if (restating?.framed === undefined) return {};

@@ -76,6 +76,8 @@ test("an upstream that gives signs of life and never answers is ended with the c
 test.each([
   ["white space", "\n", WORK_MS],
   ["a beginning", '{"id":', STALL_MS],
+  ["the preamble of a stream instead", ROLE, WORK_MS],
+  ["a comment of a stream instead", COMMENT, WORK_MS],
 ])("T12: silence behind %s of a whole answer", async (_, said, limitMs) => {
   const { isOverAfter } = await after([said], { stream: false });
   expect(isOverAfter(limitMs - 1)).toBe(false);

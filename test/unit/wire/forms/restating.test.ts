@@ -297,3 +297,27 @@ describe.each(Object.entries(CASES))("%s", (_, { restating, answer }) => {
       if (!event.includes("response.completed")) expect(event.length).toBeLessThan(200_000);
   });
 });
+
+const many = (count: number, value: object) => Array.from({ length: count }, () => value);
+const bodyOf = (answer: object) => Buffer.from(JSON.stringify(answer));
+
+test.each<readonly [string, Restating, object]>([
+  ["chat's choices", chatRestating, { choices: many(30_000, {}) }],
+  ["responses' items", responsesRestating, { output: many(30_000, { type: "message" }) }],
+  [
+    "responses' annotations",
+    responsesRestating,
+    { output: [{ type: "message", content: [{ type: "output_text", annotations: many(30_000, {}) }] }] },
+  ],
+  ["messages' blocks", messagesRestating, { content: many(30_000, { type: "text", text: "" }) }],
+  ["converse's blocks", converseRestating, { output: { message: { content: many(30_000, {}) } } }],
+])("%s beyond any answer's are refused, not told one by one", (_, restating, answer) => {
+  expect(() => restating.events(bodyOf(answer))).toThrow("more parts than the gateway takes");
+});
+
+test("what belongs to all of a completion is told once, not with each piece", () => {
+  const member = "m".repeat(100_000);
+  const message = { role: "assistant", content: "c".repeat(400_000) };
+  const events = chatRestating.events(bodyOf({ id: "c", prompt: member, choices: [{ index: 0, message }] }));
+  expect(events.length).toBeLessThan(600_000);
+});
