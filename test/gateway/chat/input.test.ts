@@ -100,7 +100,7 @@ describe("bodies that are no chat request", () => {
       "invalid_value",
       "/stream_options/include_usage",
     ],
-    ["max_tokens of 0", withField("max_tokens", 0), "invalid_value", "/max_tokens"],
+    ["max_tokens below 0", withField("max_tokens", -1), "invalid_value", "/max_tokens"],
     ["max_tokens with a fraction", withField("max_tokens", 1.5), "invalid_value", "/max_tokens"],
     ["max_tokens beyond numbers", json(good).replace("2", "1e999"), "invalid_value", "/max_tokens"],
     ["n of 0", withField("n", 0), "invalid_value", "/n"],
