@@ -78,9 +78,11 @@ export const responsesReplySchema = z.looseObject({
 /** The items that a stored response was made from (OpenAI API reference, "List input items"). */
 export const inputItemsSchema = z.object({
   object: field.objectOf("list"),
-  data: z.array(
-    z.looseObject({ id: field.id, type: z.string().optional().describe("What kind of thing this is.") }),
-  ),
+  data: z
+    .array(
+      z.looseObject({ id: field.id, type: z.string().optional().describe("What kind of thing this is.") }),
+    )
+    .describe("One page of the items."),
   first_id: z.string().nullable().describe("Null where there are none."),
   last_id: z.string().nullable().describe("The one that the next page comes after."),
   has_more: z.boolean().describe("Whether there is more in this order."),

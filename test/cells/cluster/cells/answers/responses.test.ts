@@ -50,7 +50,9 @@ test("what one cell stored is read at another as soon as it was told, with its i
   await one.store(trial, "resp_t", "of a trial");
   expect([await textAt(two, "resp_t"), await textAt(two, "test/resp_t")]).toEqual([undefined, undefined]);
   expect(await textAt(two, "resp_t", trial)).toBe("of a trial");
-  await expect(two.responses.previous(live, "none")).rejects.toMatchObject({ kind: "not_found" });
+  await expect(two.responses.previous(live, "none")).rejects.toMatchObject({
+    kind: "previous_response_not_found",
+  });
 });
 
 test("what is deleted at one cell is gone at all, also at one that was away with it", async () => {
