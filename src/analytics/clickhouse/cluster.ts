@@ -37,8 +37,8 @@ const REWRITES: readonly (readonly [RegExp, Rewrite])[] = [
     ],
   ],
   [
-    /^CREATE VIEW IF NOT EXISTS (\w+) AS\s([\s\S]*)$/,
-    ([, view, query], on) => [`CREATE VIEW IF NOT EXISTS ${view} ${on} AS\n${query}`],
+    /^(CREATE VIEW IF NOT EXISTS|CREATE OR REPLACE VIEW) (\w+) AS\s([\s\S]*)$/,
+    ([, create, view, query], on) => [`${create} ${view} ${on} AS\n${query}`],
   ],
   [
     /^ALTER TABLE (\w+) MODIFY QUERY\s([\s\S]*)$/,
