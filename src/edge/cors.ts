@@ -23,7 +23,7 @@ export const ANY_ORIGIN = "*";
 
 /** Headings under which everything is open that a key opens, or that is public. */
 const HEADINGS: ReadonlySet<Group> = new Set(["Inference", "Native inference", "Catalog", "Usage"]);
-/** Headings under which only what is public is open: prices, pages of apps. */
+/** Headings of which other origins may call the public routes alone: prices, pages of apps. */
 const PUBLIC_HEADINGS: ReadonlySet<Group> = new Set(["Plans", "Apps"]);
 
 /** Whether pages of other origins may call the route. */
@@ -31,6 +31,14 @@ export function isForOtherOrigins({ access, group: { heading } }: Pick<Route, "a
   if (access === "public") return HEADINGS.has(heading) || PUBLIC_HEADINGS.has(heading);
   return HEADINGS.has(heading) && needsOf(access).key !== undefined;
 }
+
+/** The state of a key's limits, in the names of both formats. */
+const LIMIT_HEADERS = ["requests", "tokens"].flatMap((unit) =>
+  ["limit", "remaining", "reset"].flatMap((what) => [
+    `x-ratelimit-${what}-${unit}`,
+    `anthropic-ratelimit-${unit}-${what}`,
+  ]),
+);
 
 /** Headers of answers that scripts may read, beside the few that they always may. A list: `*` is unknown to older browsers. */
 const EXPOSED = `access-control-expose-headers: ${[
@@ -42,12 +50,7 @@ const EXPOSED = `access-control-expose-headers: ${[
   "retry-after",
   "retry-after-ms",
   "x-should-retry",
-  ...["requests", "tokens"].flatMap((unit) =>
-    ["limit", "remaining", "reset"].flatMap((what) => [
-      `x-ratelimit-${what}-${unit}`,
-      `anthropic-ratelimit-${unit}-${what}`,
-    ]),
-  ),
+  ...LIMIT_HEADERS,
   "allow",
   "accept-encoding",
   "etag",

@@ -157,7 +157,7 @@ function nearIds(models: readonly Model[]): (name: string) => readonly string[] 
   const bares = [...ids.keys()];
   return (name) => {
     if (name.length > MAX_CHARACTERS) return [];
-    // What is behind a colon or in brackets chooses a behaviour at other gateways.
+    // Other gateways choose a behaviour by the part of a name behind a colon or in brackets: models are not told apart by it.
     const [bare = ""] = bareOf(name).split(/[:[]/, 1);
     const ending = ENDINGS.find((each) => each.test(bare));
     const word = ending === undefined ? bare : bare.replace(ending, "");

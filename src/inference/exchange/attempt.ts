@@ -167,7 +167,7 @@ export class Attempt implements RelayHost {
 
   /**
    * Whether nothing has come for too long: for `stallMs` in the middle of a text, else for `firstByteMs`, because models are silent while
-   * they work. Whatever comes is a sign of life, also a comment or a ping.
+   * they work. Whatever the upstream sends is a sign of life, also a comment or a ping.
    */
   isSilent(nowMs: number, { firstByteMs, stallMs }: { firstByteMs: number; stallMs: number }): boolean {
     const relay = this.#relay;

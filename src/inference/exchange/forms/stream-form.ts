@@ -165,7 +165,7 @@ export class StreamForm {
     return values.rest.includes(DONE) ? out + framed(DONE) : out;
   }
 
-  /** The only value of the body; undefined where there is none, or what is behind it is no end of a stream. */
+  /** The body's only JSON value. Undefined where the body has none, or where something other than a stream's end follows the value. */
   #sole(): string | undefined {
     const values = this.#values;
     if (values === undefined || values.isWithin) return undefined;
