@@ -11,6 +11,9 @@ const TWO_32 = 0x1_0000_0000;
 /** Up to this length a loop over the characters is faster than a call of the encoder. */
 const MAX_LOOP_LENGTH = 96;
 
+/** Taken once: strings come in many kinds (joined, sliced, interned), and V8 would look the method up anew for each character. */
+const { charCodeAt } = String.prototype;
+
 export class RowBinaryWriter {
   #bytes: Buffer;
   #at = 0;
@@ -170,7 +173,7 @@ export class RowBinaryWriter {
     let at = this.#at;
     bytes[at++] = size;
     for (let i = 0; i < size; i++) {
-      const code = value.charCodeAt(i);
+      const code = charCodeAt.call(value, i);
       if (code > 0x7f) return false;
       bytes[at++] = code;
     }
