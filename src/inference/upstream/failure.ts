@@ -9,7 +9,7 @@ import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
 import type { Meaning, Refusal } from "./refusals/refusal.ts";
-import { OF_REQUEST, REPORTED, refusalOf } from "./refusals/table.ts";
+import { REPORTED, refusalOf } from "./refusals/table.ts";
 import { struckOut } from "./struck-out.ts";
 
 export interface UpstreamFailure {
@@ -97,12 +97,32 @@ export function statusFailure(
 ): UpstreamFailure {
   const refusal = refusalOf(status, upstream);
   const errorClass = refusal === undefined ? classOf(status) : CLASSES[refusal.meaning];
-  const isLimited = status === 429 && !(refusal !== undefined && OF_REQUEST.has(refusal.meaning));
-  const outcome = isLimited || refusal?.meaning === "rate_limit" ? "rate_limited" : "http_error";
   return {
-    ...failure(outcome, errorClass, status, upstream, retryAfterMs ?? upstream.retryAfterMs),
+    ...failure(
+      outcomeOf(refusal, status),
+      errorClass,
+      status,
+      upstream,
+      retryAfterMs ?? upstream.retryAfterMs,
+    ),
     refusal,
   };
+}
+
+/** The same refusal has the same outcome, whatever the status, and within a stream. */
+function outcomeOf(refusal: Refusal | undefined, status: number): AttemptOutcome {
+  switch (refusal?.meaning) {
+    case "tier":
+    case "quota":
+    case "rate_limit":
+      return "rate_limited";
+    case "overloaded":
+      return status >= 500 ? "http_error" : "rate_limited";
+    case undefined:
+      return status === 429 ? "rate_limited" : "http_error";
+    default:
+      return "http_error";
+  }
 }
 
 /** Class by what is refused: only this request, the credential as such, or every call for now. */
@@ -134,8 +154,7 @@ export function reportedFailure(upstream: UpstreamError, httpStatus: number): Up
   const refusal = refusalOf(REPORTED, upstream);
   if (refusal === undefined) return unknownReport(upstream, httpStatus);
   const errorClass = CLASSES[refusal.meaning];
-  const isOfRequest = OF_REQUEST.has(refusal.meaning) || refusal.meaning === "credential";
-  const outcome = isOfRequest ? "http_error" : "rate_limited";
+  const outcome = outcomeOf(refusal, httpStatus);
   return { ...failure(outcome, errorClass, httpStatus, upstream, upstream.retryAfterMs), refusal };
 }
 

@@ -1,7 +1,14 @@
 /** The table of refusals: every row by answers as providers send them (`test/fixtures/refusals`), whole and within a stream. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { answerFailure, mayFallBack, reportedFailure } from "../../../../src/inference/upstream/failure.ts";
+import { callerError } from "../../../../src/inference/exchange/failure.ts";
+import {
+  answerFailure,
+  mayFallBack,
+  reportedFailure,
+  type UpstreamFailure,
+  withoutCredential,
+} from "../../../../src/inference/upstream/failure.ts";
 import type { Meaning, Refusal } from "../../../../src/inference/upstream/refusals/refusal.ts";
 import { TABLE } from "../../../../src/inference/upstream/refusals/table.ts";
 import { readErrorValue } from "../../../../src/wire/neutral/upstream-error.ts";
@@ -28,6 +35,18 @@ const told = ({ row, meaning, tokens, maximum, answer }: Fixture): Refusal => ({
 });
 const failureOf = ({ status, headers = {}, body }: Fixture) =>
   answerFailure(status, headers, Buffer.from(body), 0);
+
+const REPORTED = FIXTURES.filter(({ row, body }) => !row.startsWith("http.") && /^[[{]/.test(body));
+/** The fixture's body as an event of a stream. */
+const reportedOf = ({ body, headers }: Fixture) => {
+  const value: unknown = JSON.parse(body);
+  const error = readErrorValue(Array.isArray(value) ? value[0] : value);
+  const kind = headers?.["x-amzn-errortype"]?.split(":", 1)[0];
+  // In an event stream the exception's name is a header of the event.
+  return reportedFailure(kind === undefined ? error : { ...error, type: kind }, 200);
+};
+const heard = (failed: UpstreamFailure) =>
+  callerError(withoutCredential(failed, undefined), { model: undefined, plan: undefined, lane: undefined });
 
 test("every row has an answer that it matches", () => {
   const matched = new Set(FIXTURES.map(({ row }) => row));
@@ -80,17 +99,22 @@ describe("class and fallback follow from the meaning, whatever the status", () =
     },
   );
 
-  const reported = FIXTURES.filter(({ row, body }) => !row.startsWith("http.") && /^[[{]/.test(body));
-  test.each(reported.map((fixture) => [`${fixture.row} ${fixture.status}`, fixture] as const))(
+  test.each(REPORTED.map((fixture) => [`${fixture.row} ${fixture.status}`, fixture] as const))(
     "within a stream: %s",
     (_, fixture) => {
-      const value: unknown = JSON.parse(fixture.body);
-      const error = readErrorValue(Array.isArray(value) ? value[0] : value);
-      const kind = fixture.headers?.["x-amzn-errortype"]?.split(":", 1)[0];
-      // In an event stream the exception's name is a header of the event.
-      const failed = reportedFailure(kind === undefined ? error : { ...error, type: kind }, 200);
+      const failed = reportedOf(fixture);
       expect(failed.refusal).toEqual(told(fixture));
       expect(failed.errorClass).toBe(CLASSES[fixture.meaning]);
+    },
+  );
+
+  test.each(REPORTED.map((fixture) => [`${fixture.row} ${fixture.status}`, fixture] as const))(
+    "the client hears the same of it by its status and within a stream: %s",
+    (_, fixture) => {
+      const { code, retryable, message } = heard(failureOf(fixture));
+      // A saturated provider's words are told where it says them under 429 or in a stream; 503 is often a proxy's.
+      const isSaid = fixture.meaning !== "overloaded";
+      expect(heard(reportedOf(fixture))).toMatchObject({ code, retryable, ...(isSaid && { message }) });
     },
   );
 });
