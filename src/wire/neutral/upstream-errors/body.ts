@@ -2,6 +2,7 @@
  * The body of an error answer, as a value: JSON, also cut off or within an event, and what an answer that is no JSON says.
  */
 import { jsonAtStart } from "./json-start.ts";
+import { literalEnd } from "./literal.ts";
 
 /** Characters of a page's title. */
 const TITLE_LIMIT = 200;
@@ -24,8 +25,14 @@ function valueOfText(text: string): unknown {
   if (begin === "<") return markupValue(text);
   const event = /^(?:(?:event:|:)[^\n]{0,100}\n\s{0,4}){0,20}data:/.exec(text);
   if (event !== null) return jsonAtStart(text.slice(event[0].length).trimStart());
-  if (begin === "{" || begin === "[") return jsonAtStart(text);
+  if ((begin === "{" || begin === "[") && !hasWordsBehind(text)) return jsonAtStart(text);
   return isText(text) ? text : undefined;
+}
+
+/** An object that words follow is not the server's: see `literal.ts`. */
+function hasWordsBehind(text: string): boolean {
+  const end = literalEnd(text);
+  return end > 0 && /^ ?\w/.test(text.slice(end));
 }
 
 /** AWS's XML has a code and a message. A page is not ours to show; its title is the reason that a proxy gives. */

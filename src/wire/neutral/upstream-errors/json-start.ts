@@ -7,10 +7,11 @@ import { objectAtStart } from "../../json/cut-object.ts";
  */
 export function jsonAtStart(text: string): unknown {
   if (!/^[{["]/.test(text)) return undefined;
-  return parsed(text) ?? parsed(objectAtStart(`${text.replace(/^\[\s*/, "")}"`) ?? "");
+  return parsedJson(text) ?? parsedJson(objectAtStart(`${text.replace(/^\[\s*/, "")}"`) ?? "");
 }
 
-function parsed(text: string): unknown {
+/** @returns undefined where the text is no JSON */
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

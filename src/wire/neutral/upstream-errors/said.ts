@@ -4,7 +4,8 @@
  * type or reason is the caller's own.
  */
 import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
-import { jsonAtStart } from "./json-start.ts";
+import { parsedJson } from "./json-start.ts";
+import { literalAlone } from "./literal.ts";
 import { unwrapped, withoutSetUp } from "./wrapped.ts";
 
 /** Characters of a message. */
@@ -81,11 +82,19 @@ export function saidBy(value: unknown, depth = 0): Said {
 /** A text, or the JSON that it is: proxies encode the body of the server behind them as a string, and may put words around it. */
 function saidInText(value: string, depth: number): Said {
   const trimmed = value.trim();
-  const inner = depth < MAX_DEPTH ? jsonAtStart(unwrapped(trimmed)) : undefined;
+  const own = unwrapped(trimmed);
+  const literal = literalAlone(own);
+  const inner = depth < MAX_DEPTH ? innerJson(own, literal) : undefined;
   const said = inner === undefined ? NOTHING : saidBy(inner, depth + 1);
   if (said.message !== "") return said;
-  const message = pythonMessage(unwrapped(trimmed)) ?? withoutSetUp(withoutTrace(trimmed));
+  const python = literal === undefined ? undefined : pythonMessage(literal);
+  const message = python ?? withoutSetUp(withoutTrace(trimmed));
   return { ...NOTHING, message: message.slice(0, MESSAGE_LIMIT) };
+}
+
+function innerJson(own: string, literal: string | undefined): unknown {
+  if (literal !== undefined) return parsedJson(literal);
+  return own.startsWith('"') ? parsedJson(own) : undefined;
 }
 
 /** An error as Python writes a dictionary, `{'error': {'message': "…", …`, with nothing before its message that could be a caller's. */

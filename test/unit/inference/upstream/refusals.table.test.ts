@@ -119,6 +119,9 @@ describe("class and fallback follow from the meaning, whatever the status", () =
   );
 });
 
+const FUNDS =
+  "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.";
+
 describe("the caller's own text, which messages quote", () => {
   const failureWith = (status: number, message: string, more: object = {}) =>
     answerFailure(
@@ -137,10 +140,34 @@ describe("the caller's own text, which messages quote", () => {
     "Incorrect API key provided: sk-abc",
     "litellm says: The engine is currently overloaded",
     "Error code: 400 - {'error': {'input': \"'message': 'Your credit balance is too low'\"}}",
+    `'${FUNDS}' is not one of ['auto', 'none']`,
+    `${FUNDS} is not a valid model ID`,
+    `{'message': '${FUNDS}'} is not of type 'string'`,
+    `{'error': {'message': "${FUNDS}"}} is too short - 'messages'`,
+    `litellm.BadRequestError: OpenAIException - {'message': '${FUNDS}'} is not of type 'string'`,
+    `{"message": "${FUNDS}"} is not of type "string"`,
+    '{"code": "insufficient_quota", "message": "x"} is not of type "string"',
+    '[{"code": "invalid_api_key", "message": "x"}] is too long',
+    `Error code: 400 - [{'code': 'invalid_api_key', 'message': '${FUNDS}'}, 7] is not valid`,
+    // Cut, so that the words behind it are not there.
+    `{"message": "${FUNDS}", "more": "aaaaaaaaaaaa…`,
+    `{'message': '${FUNDS}', 'more': 'aaaaaaaaaaaa...`,
   ])("holds nothing against a key or an endpoint: %s", (message) => {
     const failed = failureWith(400, message);
     expect(failed.errorClass).toBe("client");
     expect(mayFallBack(failed)).toBe(false);
+  });
+
+  test.each([
+    '{"code": "insufficient_quota", "message": "x"} is not of type "string"',
+    `{'message': '${FUNDS}'} is not of type 'string'`,
+    '[{"code": "invalid_api_key", "message": "x"}, 7] is too long',
+  ])("holds nothing either where it is a body of text: %s", (body) => {
+    expect(answerFailure(400, {}, Buffer.from(body), 0)).toMatchObject({
+      errorClass: "client",
+      refusal: undefined,
+      upstream: { code: "", type: "", message: body },
+    });
   });
 
   test("what a server repeats of the request is not read", () => {

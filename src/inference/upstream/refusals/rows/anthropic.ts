@@ -26,7 +26,9 @@ export const ANTHROPIC_ROWS: readonly Row[] = [
     id: "anthropic.funds",
     meaning: "quota",
     source: ERRORS_PAGE,
-    words: "your credit balance is too low",
+    // The whole message, so that a model's or a parameter's name with words behind it is none.
+    words:
+      "your credit balance is too low to access the (?:anthropic|claude) api\\.?(?: please go to plans & billing to upgrade or purchase credits\\.?)?$",
   },
   { id: "anthropic.billing", meaning: "quota", source: ERRORS_PAGE, codes: ["billing_error"] },
   {
