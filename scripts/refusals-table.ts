@@ -19,6 +19,8 @@ const MEANINGS: Readonly<Record<Meaning, string>> = {
   unknown_model:
     "The provider does not know the model, or the account may not use it. Another endpoint is asked.",
   unsupported_parameter: "The model, or its server, does not take a parameter of the request.",
+  invalid_value: "A value of the request's is out of its range, or too long.",
+  region: "The provider does not serve the place that the gateway calls from. Another endpoint is asked.",
   credential: "The provider refused the gateway's credential. Another endpoint is asked.",
   overloaded: "The provider is saturated. Another endpoint is asked.",
   rate_limit: "Too many calls or tokens for now. Another endpoint is asked.",
@@ -35,7 +37,8 @@ const HEAD = `# Refusals
 Written by \`node scripts/refusals-table.ts\` from \`src/inference/upstream/refusals\`. Each row is a refusal of a provider's by which the gateway knows what was
 refused, whatever provider sends it: proxies and routers quote others. A row matches by statuses, by the provider's code or type, by the words of its message, or
 by all that it names; the first that matches counts, in the order of this page, those by a code first. \`test/fixtures/refusals\` has an answer of its provider's for each. What the
-client is told is in [errors.md](errors.md#what-of-a-providers-reason-is-passed-on); a source is a page, or a public report as \`owner/repository#number\` at GitHub.`;
+client is told is in [errors.md](errors.md#what-of-a-providers-reason-is-passed-on); a source is a page, or a public report as \`owner/repository#number\` at GitHub;
+"not opened" marks a row whose words come from memory.`;
 
 function sectionOf(meaning: Meaning): string {
   const rows = TABLE.filter((row) => row.meaning === meaning).map(lineOf);
@@ -43,13 +46,13 @@ function sectionOf(meaning: Meaning): string {
   return `## ${meaning}\n\n${MEANINGS[meaning]}\n\n${table}`;
 }
 
-function lineOf({ id, statuses, codes, words, when, source }: Row): string {
+function lineOf({ id, statuses, codes, words, when, source, unread }: Row): string {
   const by = [
     ...(codes === undefined ? [] : [codes.map((code) => `\`${code}\``).join(", ")]),
     ...(words === undefined ? [] : ["words"]),
     ...(when === undefined ? [] : ["numbers"]),
   ];
-  return `| \`${id}\` | ${statuses?.join(", ") ?? "any"} | ${by.join(" and ") || "status"} | ${source} |`;
+  return `| \`${id}\` | ${statuses?.join(", ") ?? "any"} | ${by.join(" and ") || "status"} | ${source}${unread ? " (not opened)" : ""} |`;
 }
 
 if (process.argv[1] === import.meta.filename) writeFileSync(REFUSALS_FILE, refusalsText());

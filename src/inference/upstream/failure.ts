@@ -131,10 +131,13 @@ const CLASSES: Readonly<Record<Meaning, ErrorClass>> = {
   output_limit: "client",
   unknown_model: "client",
   unsupported_parameter: "client",
+  invalid_value: "client",
   content_policy: "client",
   tier: "client",
   quota: "auth",
   credential: "auth",
+  // The endpoint serves no call from here, whatever the key.
+  region: "server",
   overloaded: "capacity",
   rate_limit: "capacity",
 };
@@ -145,6 +148,8 @@ function classOf(status: number): ErrorClass {
   // 402: the gateway's account at the provider is out of funds; like a bad credential the operator must fix it.
   if (status === 401 || status === 402 || status === 403) return "auth";
   if (status === 408 || status === 504) return "timeout";
+  // Bedrock: the model failed (can1357/oh-my-pi#12449).
+  if (status === 424) return "server";
   return status >= 400 && status < 500 ? "client" : "server";
 }
 

@@ -30,6 +30,8 @@ export function refusedRequest(failed: UpstreamFailure, call: Refused): WeirErro
       return fail("invalid_value", message, { ...extras, status: 400, ...at(limitAtFault(call)) });
     case "unsupported_parameter":
       return fail("unsupported_parameter", message, extras);
+    case "invalid_value":
+      return fail("invalid_value", message, extras);
     case "content_policy":
       return fail("content_policy_violation", message, { ...extras, status: 400 });
     default:

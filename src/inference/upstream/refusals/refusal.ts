@@ -8,10 +8,14 @@ export type Meaning =
   /** The provider does not know the model, or the account may not use it. */
   | "unknown_model"
   | "unsupported_parameter"
+  /** A value of the request's is out of its range, or too long. */
+  | "invalid_value"
   | "content_policy"
   /** The account's funds or quota are used up: waiting does not help. */
   | "quota"
   | "credential"
+  /** The provider does not serve the place that the gateway calls from. */
+  | "region"
   | "overloaded"
   /** Too many calls or tokens for now. */
   | "rate_limit"

@@ -32,6 +32,8 @@ const ORDER: readonly Meaning[] = [
   "content_policy",
   "unknown_model",
   "unsupported_parameter",
+  "invalid_value",
+  "region",
   "credential",
   "overloaded",
   "rate_limit",
@@ -43,6 +45,7 @@ export const OF_REQUEST: ReadonlySet<Meaning> = new Set([
   "output_limit",
   "unknown_model",
   "unsupported_parameter",
+  "invalid_value",
   "content_policy",
 ]);
 

@@ -32,8 +32,11 @@ function stringEnd(text: string, begin: number, quote: string): number {
   return -1;
 }
 
-/** Python's quote behind bytes, or the stack trace that claude-code-router puts there (musistudio/claude-code-router#272). */
-const BEHIND = /^(?:['"`.\s]{0,20}$|Error: )/;
+/**
+ * Python's quote behind bytes, one-api's id (caozhiyuan/copilot-api#305), or the stack trace that claude-code-router puts there
+ * (musistudio/claude-code-router#272).
+ */
+const BEHIND = /^(?:['"`.\s]{0,20}(?:\(request id: [\w-]{1,80}\))?$|Error: )/;
 
 /** The literal that a text is, without what a proxy writes behind it; undefined where other words are there. */
 export function literalAlone(text: string): string | undefined {

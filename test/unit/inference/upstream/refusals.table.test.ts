@@ -72,10 +72,12 @@ const CLASSES: Readonly<Record<Meaning, string>> = {
   output_limit: "client",
   unknown_model: "client",
   unsupported_parameter: "client",
+  invalid_value: "client",
   content_policy: "client",
   tier: "client",
   quota: "auth",
   credential: "auth",
+  region: "server",
   overloaded: "capacity",
   rate_limit: "capacity",
 };
@@ -85,6 +87,7 @@ const ELSEWHERE = new Set<Meaning>([
   "tier",
   "quota",
   "credential",
+  "region",
   "overloaded",
   "rate_limit",
 ]);

@@ -1,19 +1,17 @@
 /** Refusals of Gemini and of Vertex. */
 import { answer, maximum, N, type Row, tokens } from "../row.ts";
 
-const TROUBLES_PAGE = "https://ai.google.dev/gemini-api/docs/troubleshooting";
-
 export const GOOGLE_ROWS: readonly Row[] = [
   {
     id: "gemini.input_tokens",
     meaning: "context_overflow",
-    source: "google-gemini/gemini-cli#12214",
+    source: "google-gemini/gemini-cli#6678",
     words: `the input token count (?:\\(${tokens}\\) )?exceeds the maximum number of tokens allowed(?: \\(?${maximum}\\)?)?`,
   },
   {
     id: "vertex.input_tokens",
     meaning: "context_overflow",
-    source: "NousResearch/hermes-agent#99701",
+    source: "google-gemini/gemini-cli#19727",
     words: `(?:unable to submit request because )?the input token count is ${tokens} but (?:the )?model (?:only )?supports up to ${maximum}`,
   },
   {
@@ -25,28 +23,70 @@ export const GOOGLE_ROWS: readonly Row[] = [
   {
     id: "gemini.unknown_model",
     meaning: "unknown_model",
-    source: TROUBLES_PAGE,
+    source: "google/adk-python#200",
     statuses: [400, 404],
     words:
-      "(?:models/\\S{1,100} is not found|publisher model \\S{1,200} (?:was )?not found|\\* generatecontentrequest\\.model: unexpected model name)",
+      "(?:models/\\S{1,100} is not found|publisher model \\S{1,200} (?:was |is )?not found|\\* generatecontentrequest\\.model: unexpected model name)",
   },
   {
     id: "gemini.unknown_field",
     meaning: "unsupported_parameter",
-    source: TROUBLES_PAGE,
+    source: "glowingjade/obsidian-smart-composer#455",
     words: '(?:invalid json payload received\\. )?unknown name "',
+  },
+  {
+    id: "gemini.no_free_tier",
+    meaning: "unknown_model",
+    source: "continuedev/continue#9570",
+    statuses: [429],
+    // Nothing of the model is free: waiting does not help, other models are served.
+    words: "\\* quota exceeded for metric: \\S{1,200}_free_tier_\\S{1,100}, limit: 0, model: ",
+  },
+  {
+    id: "vertex.thinking",
+    meaning: "unsupported_parameter",
+    source: "google-gemini/gemini-cli#14025",
+    statuses: [400],
+    words:
+      "(?:unable to submit request because )?(?:thinking[\\w.]{0,60} is (?:not supported by this model|only enabled when)|thinking can['’]t be disabled for this model)",
+  },
+  {
+    id: "gemini.thinking_budget",
+    meaning: "invalid_value",
+    source: "lbjlaq/Antigravity-Manager#1384",
+    statuses: [400],
+    words:
+      "(?:unable to submit request because )?(?:thinking_budget is out of range|the thinking budget \\(-?\\d{1,9}\\) is invalid)",
+  },
+  {
+    id: "gemini.region",
+    meaning: "region",
+    source: "poenl/gemini-api#4",
+    words: "user location is not supported for the api use\\.?$",
   },
   {
     id: "gemini.credential",
     meaning: "credential",
-    source: "https://cloud.google.com/apis/design/errors#error_payloads",
+    source: "vueschool/vue-masterclass#10",
     codes: ["API_KEY_INVALID", "API_KEY_EXPIRED", "UNAUTHENTICATED"],
+  },
+  {
+    id: "gemini.project",
+    meaning: "credential",
+    source: "google/generative-ai-docs#356",
+    codes: ["CONSUMER_SUSPENDED", "CONSUMER_INVALID", "SERVICE_DISABLED", "API_KEY_SERVICE_BLOCKED"],
   },
   {
     id: "gemini.rate_limit",
     meaning: "rate_limit",
-    source: TROUBLES_PAGE,
+    source: "google-gemini/gemini-cli#8437",
+    // Also that of a day (`GenerateRequestsPerDayPerProjectPerModel`): it is one model's, and the key serves others.
     codes: ["RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED"],
   },
-  { id: "gemini.overloaded", meaning: "overloaded", source: TROUBLES_PAGE, codes: ["UNAVAILABLE"] },
+  {
+    id: "gemini.overloaded",
+    meaning: "overloaded",
+    source: "google-gemini/gemini-cli#5191",
+    codes: ["UNAVAILABLE"],
+  },
 ];

@@ -1,7 +1,8 @@
 /** What a status says by itself, where no words or codes say more. */
 import type { Row } from "../row.ts";
 
-const STATUSES = "https://www.rfc-editor.org/rfc/rfc9110#section-15";
+/** Says what all four mean, as most providers have it. */
+const STATUSES = "https://api-docs.deepseek.com/quick_start/error_codes";
 
 export const STATUS_ROWS: readonly Row[] = [
   { id: "http.unauthorized", meaning: "credential", source: STATUSES, statuses: [401] },
@@ -9,14 +10,14 @@ export const STATUS_ROWS: readonly Row[] = [
   {
     id: "http.too_many_requests",
     meaning: "rate_limit",
-    source: "https://www.rfc-editor.org/rfc/rfc6585#section-4",
+    source: STATUSES,
     statuses: [429],
   },
   { id: "http.unavailable", meaning: "overloaded", source: STATUSES, statuses: [503] },
   {
     id: "http.overloaded",
     meaning: "overloaded",
-    source: "https://platform.claude.com/docs/en/api/errors",
+    source: "anthropics/anthropic-sdk-typescript#616",
     statuses: [529],
   },
 ];
