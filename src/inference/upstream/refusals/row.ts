@@ -9,8 +9,6 @@ export interface Row {
   readonly meaning: Meaning;
   /** A page of the provider's, or a public report as `owner/repository#number`. */
   readonly source: string;
-  /** The source was not opened: the wording is from memory or from the fixture's author. */
-  readonly unread?: true;
   /** Statuses with which it comes; any, where there are none. What came within a stream has no status, and matches any. */
   readonly statuses?: readonly number[];
   /** One of these is its code, or its type. */
@@ -22,6 +20,8 @@ export interface Row {
   readonly words?: string;
   /** What its message must fulfil beside that. */
   readonly when?: (message: string) => boolean;
+  /** The source was not opened: the wording is from memory or from the fixture's author. */
+  readonly unread?: true;
 }
 
 /** A number of tokens, also with separators of thousands. */

@@ -11,7 +11,7 @@ import {
 } from "../../../../src/inference/upstream/failure.ts";
 import type { Meaning, Refusal } from "../../../../src/inference/upstream/refusals/refusal.ts";
 import { TABLE } from "../../../../src/inference/upstream/refusals/table.ts";
-import { readErrorValue } from "../../../../src/wire/neutral/upstream-error.ts";
+import { readErrorBody, readErrorValue } from "../../../../src/wire/neutral/upstream-error.ts";
 import { leastProcessorMs } from "../../../support/processor-time.fixtures.ts";
 
 /** An answer of a provider's, and the row that it is. */
@@ -122,6 +122,8 @@ describe("class and fallback follow from the meaning, whatever the status", () =
   );
 });
 
+/** Meanings that hold every caller off a key, or off an endpoint. */
+const HELD: ReadonlySet<Meaning> = new Set(["quota", "credential", "region"]);
 const FUNDS =
   "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.";
 
@@ -171,6 +173,29 @@ describe("the caller's own text, which messages quote", () => {
       refusal: undefined,
       upstream: { code: "", type: "", message: body },
     });
+  });
+
+  const whole = TABLE.filter(
+    ({ id, meaning, codes, words }) =>
+      /^(?:anthropic|azure|bedrock|gemini|openai|vertex)\./.test(id) &&
+      codes === undefined &&
+      words !== undefined &&
+      HELD.has(meaning),
+  );
+  test.each(whole.map(({ id }) => id))("is no part of a message by which %s is known", (id) => {
+    const { status, body } = FIXTURES.find(({ row }) => row === id) as Fixture;
+    const { message } = readErrorBody(Buffer.from(body));
+    expect(failureWith(status, message, { type: "" }).refusal?.row).toBe(id);
+    for (const text of [
+      `${message} is not a valid model ID`,
+      `${message}: Extra inputs are not permitted`,
+      `model: ${message}`,
+      `'${message}' is not one of ['auto']`,
+      `{'message': '${message}'} is not of type 'string'`,
+      `[{"message": "${message}"}] is too short`,
+    ]) {
+      expect(HELD.has(failureWith(400, text).refusal?.meaning as Meaning), text).toBe(false);
+    }
   });
 
   test("what a server repeats of the request is not read", () => {
@@ -230,6 +255,13 @@ test("a body too large in bytes is no overflow of the context", () => {
   const failed = answerFailure(413, {}, Buffer.from(body), 0);
   expect(failed).toMatchObject({ errorClass: "client", httpStatus: 413 });
   expect(failed.refusal).toBeUndefined();
+});
+
+test("a model that failed at Bedrock is no fault of the request", () => {
+  const body = JSON.stringify({ message: "The system encountered an unexpected error during processing." });
+  const failed = answerFailure(424, { "x-amzn-errortype": "ModelErrorException" }, Buffer.from(body), 0);
+  expect(failed).toMatchObject({ errorClass: "server", refusal: undefined });
+  expect(mayFallBack(failed)).toBe(true);
 });
 
 test("what no row matches is left open, for the operator's count", () => {

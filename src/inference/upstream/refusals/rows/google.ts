@@ -62,6 +62,7 @@ export const GOOGLE_ROWS: readonly Row[] = [
     id: "gemini.region",
     meaning: "region",
     source: "poenl/gemini-api#4",
+    statuses: [400, 403],
     words: "user location is not supported for the api use\\.?$",
   },
   {

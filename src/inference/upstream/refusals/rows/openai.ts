@@ -65,7 +65,8 @@ export const OPENAI_ROWS: readonly Row[] = [
     meaning: "unknown_model",
     source: "Aider-AI/aider#1903",
     statuses: [400, 403, 404],
-    codes: ["model_not_found"],
+    // The second is Copilot's code, the third Groq's.
+    codes: ["model_not_found", "model_not_supported", "model_decommissioned"],
   },
   {
     id: "openai.unverified",
@@ -74,14 +75,6 @@ export const OPENAI_ROWS: readonly Row[] = [
     statuses: [400, 403, 404],
     // With the code `unsupported_value`: the account may not use the model, or this part of it.
     words: "your organization must be verified to (?:use|stream|generate) ",
-  },
-  {
-    id: "compatible.unknown_model",
-    meaning: "unknown_model",
-    source: "https://console.groq.com/docs/errors",
-    unread: true,
-    statuses: [400, 403, 404],
-    codes: ["model_not_supported", "model_decommissioned", "unavailable_model"],
   },
   {
     id: "github.unknown_model",
@@ -181,7 +174,8 @@ export const OPENAI_ROWS: readonly Row[] = [
     id: "openai.quota",
     meaning: "quota",
     source: "mattvr/ShellGPT#23",
-    codes: ["insufficient_quota"],
+    // The third is Moonshot's type.
+    codes: ["insufficient_quota", "insufficient_balance", "exceeded_current_quota_error"],
   },
   {
     id: "openai.billing",
@@ -189,13 +183,6 @@ export const OPENAI_ROWS: readonly Row[] = [
     source: "https://developers.openai.com/docs/guides/error-codes",
     unread: true,
     codes: ["billing_hard_limit_reached", "billing_not_active"],
-  },
-  {
-    id: "compatible.quota",
-    meaning: "quota",
-    source: "https://platform.moonshot.ai/docs/api/chat",
-    unread: true,
-    codes: ["insufficient_balance", "exceeded_current_quota_error"],
   },
   {
     id: "openai.credential",
@@ -250,6 +237,7 @@ export const OPENAI_ROWS: readonly Row[] = [
     id: "azure.high_demand",
     meaning: "overloaded",
     source: "pollinations/pollinations#6260",
+    statuses: [429, 503],
     words: "the system is currently experiencing high demand and cannot process your request\\.",
   },
   {
@@ -270,6 +258,7 @@ export const OPENAI_ROWS: readonly Row[] = [
     id: "azure.rate_limit",
     meaning: "rate_limit",
     source: "vanderschaarlab/climb#1",
+    statuses: [429],
     words:
       "(?:your )?requests to [^\\n]{1,300} have exceeded (?:the )?(?:token|call|request) rate limit (?:of|for) your current ",
   },
