@@ -228,6 +228,11 @@ describe("the caller's own text, which messages quote", () => {
   test("any text is matched quickly", () => {
     const seeds = [
       "this model's maximum context length is ",
+      "Requests to a ",
+      "#/a/max",
+      ": a.a_",
+      "{'a': {",
+      '{"a": [',
       "prompt is too long: 1",
       "requested 1 tokens ",
       "litellm.A: ",
