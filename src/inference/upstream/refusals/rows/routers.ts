@@ -1,7 +1,7 @@
-/** Refusals of those that pass calls on to other providers: OpenRouter, GitHub Copilot, LiteLLM. */
+/** Refusals of those that pass calls on to other providers: OpenRouter, GitHub Copilot, LiteLLM, One API and New API. */
 import { maximum, N, type Row, tokens } from "../row.ts";
 
-const OPENROUTER_PAGE = "https://openrouter.ai/docs/api-reference/errors";
+const OPENROUTER_PAGE = "https://openrouter.ai/docs/api/reference/errors-and-debugging";
 
 export const ROUTER_ROWS: readonly Row[] = [
   {
@@ -21,7 +21,15 @@ export const ROUTER_ROWS: readonly Row[] = [
     meaning: "unknown_model",
     source: "microsoft/vscode-copilot-release#10115",
     statuses: [400, 403, 404],
-    words: "the requested model is not supported",
+    words: "(?:the requested model is not supported|model is not supported for this request)",
+  },
+  {
+    id: "copilot.quota",
+    meaning: "quota",
+    source: "github/copilot-cli#3431",
+    statuses: [402, 429],
+    codes: ["quota_exceeded"],
+    words: "you have (?:no quota|exceeded your )",
   },
   {
     id: "openrouter.endpoint_context",
@@ -70,11 +78,57 @@ export const ROUTER_ROWS: readonly Row[] = [
     words: "\\S{1,100} requires moderation on ",
   },
   {
+    id: "openrouter.affordable",
+    meaning: "tier",
+    source: "Gitlawb/openclaude#1125",
+    statuses: [402],
+    // The account serves smaller requests, and others serve this one. An account that affords 0 tokens is out of funds.
+    words: `(?:this request requires more credits, or fewer max_tokens\\. you requested up to ${N} tokens, but can only afford [1-9]|prompt tokens limit exceeded: ${N} > [1-9])`,
+  },
+  {
     id: "openrouter.credits",
     meaning: "quota",
-    source: "babikov/doka-site#7",
+    source: "Gitlawb/openclaude#43",
     statuses: [402],
-    words: "(?:insufficient credits|this request requires more credits|prompt tokens limit exceeded)",
+    words:
+      "(?:insufficient credits\\. (?:add more using |this account never purchased credits\\. )|this request requires more credits, or fewer max_tokens\\. you requested up to |prompt tokens limit exceeded: )",
+  },
+  {
+    id: "openrouter.key_limit",
+    meaning: "quota",
+    source: "gptme/gptme#1449",
+    statuses: [403],
+    words:
+      "key limit exceeded(?: \\((?:total|daily|weekly|monthly) limit\\))?\\. manage it using https://openrouter\\.ai/",
+  },
+  {
+    id: "openrouter.credential",
+    meaning: "credential",
+    source: "musistudio/claude-code-router#227",
+    statuses: [401],
+    words: "(?:no (?:cookie )?auth credentials found|user not found)\\.?$",
+  },
+  {
+    id: "openrouter.data_policy",
+    meaning: "unknown_model",
+    source: "unoplat/unoplat-code-confluence#1080",
+    statuses: [404],
+    words: "no endpoints (?:found|available) matching your (?:data policy|guardrail restrictions)",
+  },
+  {
+    id: "openrouter.free_models",
+    meaning: "rate_limit",
+    source: "Gitlawb/openclaude#936",
+    // The key's other models are served.
+    statuses: [429],
+    words: "rate limit exceeded: free-models-per-",
+  },
+  {
+    id: "openrouter.upstream_limit",
+    meaning: "rate_limit",
+    source: "open-webui/computer#293",
+    statuses: [429],
+    words: "\\S{1,100} is temporarily rate-limited upstream",
   },
   {
     id: "openrouter.overloaded",
@@ -87,6 +141,55 @@ export const ROUTER_ROWS: readonly Row[] = [
     meaning: "context_overflow",
     source: "https://docs.litellm.ai/docs/exception_mapping",
     words: "litellm\\.contextwindowexceedederror",
+  },
+  {
+    id: "litellm.unknown_model",
+    meaning: "unknown_model",
+    source: "https://github.com/BerriAI/litellm/blob/main/litellm/proxy/route_llm_request.py",
+    statuses: [400],
+    words: "(?:/[\\w/{}]{1,60}: )?invalid model name passed in model=",
+  },
+  {
+    id: "litellm.budget",
+    meaning: "quota",
+    source: "BerriAI/litellm#37000",
+    statuses: [400, 401, 429],
+    codes: ["budget_exceeded"],
+  },
+  {
+    id: "litellm.budget_words",
+    meaning: "quota",
+    source: "BerriAI/litellm#14144",
+    statuses: [429],
+    words: "budget has been exceeded! (?:current cost: [\\d.e+-]{1,30}, max budget: |team=)",
+  },
+  {
+    id: "litellm.no_deployment",
+    meaning: "overloaded",
+    source: "BerriAI/litellm#20867",
+    statuses: [429],
+    words: "no deployments available(?: for selected model| - crossed budget)",
+  },
+  {
+    id: "newapi.quota",
+    meaning: "quota",
+    source: "songquanpeng/one-api#1270",
+    statuses: [403],
+    codes: ["insufficient_user_quota"],
+  },
+  {
+    id: "newapi.quota_words",
+    meaning: "quota",
+    source: "QuantumNous/new-api#6929",
+    statuses: [403],
+    words: "(?:用户额度不足[,，] ?剩余额度|user quota is not enough(?: \\(request id: \\w{1,64}\\))?$)",
+  },
+  {
+    id: "newapi.no_channel",
+    meaning: "unknown_model",
+    source: "songquanpeng/one-api#2340",
+    statuses: [404, 503],
+    words: "(?:当前)?分组 ?\\S{1,60} ?下(?:对于)?模型 {0,2}\\S{0,100} {0,2}无可用渠道",
   },
   {
     id: "proxy.maximum_context",
