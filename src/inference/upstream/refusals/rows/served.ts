@@ -35,7 +35,7 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "vllm.no_room",
     meaning: "context_overflow",
-    source: "https://github.com/vllm-project/vllm/blob/main/vllm/sampling_params.py",
+    source: "vllm-project/vllm#4667",
     // The default is what the prompt leaves of the context.
     words: "max_tokens must be at least 1, got -\\d{1,9}",
   },
@@ -45,6 +45,20 @@ export const SERVED_ROWS: readonly Row[] = [
     source: "vllm-project/vllm#3485",
     statuses: [400, 404],
     words: "(?:error code: 404 - )?the model [`'\"][^`'\"]{1,200}[`'\"] does not exist",
+  },
+  {
+    id: "vllm.media_limit",
+    meaning: "unsupported_parameter",
+    source: "vllm-project/vllm#17092",
+    statuses: [400],
+    words: "at most \\d{1,6} [a-z_]{1,20}\\(s\\) may be provided in one (?:request|prompt)",
+  },
+  {
+    id: "vllm.tool_choice",
+    meaning: "unsupported_parameter",
+    source: "swiss-ai/model-launch#213",
+    statuses: [400],
+    words: '"auto" tool choice requires --enable-auto-tool-choice',
   },
   {
     id: "sglang.input_length",
@@ -67,8 +81,8 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "llamacpp.context_words",
     meaning: "context_overflow",
-    source: "ggml-org/llama.cpp#15780",
-    words: `(?:the )?request (?:\\(${tokens} tokens\\) )?exceeds the available context size(?: \\(${maximum} tokens\\))?`,
+    source: "ggml-org/llama.cpp#15780, ggml-org/llama.cpp#19774",
+    words: `(?:(?:the )?request (?:\\(${tokens} tokens\\) )?exceeds the available context size(?: \\(${maximum} tokens\\))?|context size has been exceeded)`,
   },
   {
     id: "llamacpp.batch_size",
@@ -81,6 +95,20 @@ export const SERVED_ROWS: readonly Row[] = [
     meaning: "context_overflow",
     source: "rllm-team/rllm#55",
     words: `requested tokens \\(${tokens}\\) exceed context window of ${maximum}`,
+  },
+  {
+    id: "llamacpp.unsupported",
+    meaning: "unsupported_parameter",
+    source: "ggml-org/llama.cpp#10920, ggml-org/llama.cpp#13566, containers/ramalama#988",
+    statuses: [400, 500],
+    words:
+      "(?:unsupported param: |tools param requires --jinja flag|(?:image|audio) input is not supported by this server)",
+  },
+  {
+    id: "llamacpp.not_supported",
+    meaning: "unsupported_parameter",
+    source: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/server-common.cpp",
+    codes: ["not_supported_error"],
   },
   {
     id: "llamacpp.loading",
@@ -98,8 +126,14 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "ollama.input_length",
     meaning: "context_overflow",
-    source: "nano-step/nano-brain#208",
+    source: "https://github.com/ollama/ollama/blob/main/server/routes.go",
     words: "(?:the )?input (?:length )?exceeds (?:the )?(?:maximum )?context length",
+  },
+  {
+    id: "ollama.prompt_context",
+    meaning: "context_overflow",
+    source: "https://github.com/ollama/ollama/blob/main/llm/llama_server.go",
+    words: "the prompt is longer than the context length currently available to the model",
   },
   {
     id: "ollama.prompt_length",
@@ -116,22 +150,50 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "ds4.prompt_length",
     meaning: "context_overflow",
-    source: "https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts",
+    source: "earendil-works/pi#6262",
     words: `prompt has ${tokens} tokens?, but the configured context size is ${maximum} tokens?`,
+  },
+  {
+    id: "ds4.context_exceeded",
+    meaning: "context_overflow",
+    source: "antirez/ds4#150",
+    codes: ["context_exceeded"],
   },
   {
     id: "ollama.unknown_model",
     meaning: "unknown_model",
-    source: "https://github.com/ollama/ollama/blob/main/docs/api.md",
+    source: "https://github.com/ollama/ollama/blob/main/server/routes.go",
     statuses: [400, 404],
     words: "model [\"'][^\"']{1,200}[\"'] not found(?!, make sure)",
   },
   {
     id: "ollama.no_tools",
     meaning: "unsupported_parameter",
-    source: "ollama/ollama#14795",
+    source: "https://github.com/ollama/ollama/blob/main/server/images.go",
     statuses: [400],
-    words: "(?:registry\\.ollama\\.ai/)?\\S{1,200} does not support (?:tools|thinking|chat|generate)",
+    words:
+      "(?:registry\\.ollama\\.ai/)?\\S{1,200} does not support (?:tools|thinking|chat|generate|completion|insert|vision|audio|embedding|image generation)",
+  },
+  {
+    id: "ollama.images",
+    meaning: "unsupported_parameter",
+    source: "https://github.com/ollama/ollama/blob/main/server/prompt.go",
+    words: "this model only supports one image while more than one image requested",
+  },
+  {
+    id: "ollama.busy",
+    meaning: "overloaded",
+    source: "https://github.com/ollama/ollama/blob/main/server/sched.go",
+    statuses: [503],
+    words: "server busy, please try again\\. {1,2}maximum pending requests exceeded",
+  },
+  {
+    id: "ollama.memory",
+    meaning: "overloaded",
+    source: "ollama/ollama#10920, continuedev/continue#12795",
+    statuses: [500],
+    words:
+      "model requires more system memory \\([\\d.]{1,10} [KMGT]iB\\) than is available \\([\\d.]{1,10} [KMGT]iB\\)",
   },
   {
     id: "tgi.total_tokens",
@@ -154,8 +216,8 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "tgi.overloaded",
     meaning: "overloaded",
-    source: "https://huggingface.co/docs/text-generation-inference/reference/api_reference",
-    statuses: [424, 429, 503],
+    source: "https://github.com/huggingface/text-generation-inference/blob/main/router/src/infer/mod.rs",
+    statuses: [429, 503],
     codes: ["overloaded"],
   },
   {
@@ -169,5 +231,18 @@ export const SERVED_ROWS: readonly Row[] = [
     meaning: "context_overflow",
     source: "lmstudio-ai/lmstudio-bug-tracker#546",
     words: `trying to keep the first ${tokens} tokens when context (?:the )?overflows(?:\\. however, the model is loaded with (?:a )?context length of only ${maximum})?`,
+  },
+  {
+    id: "lmstudio.no_model",
+    meaning: "unknown_model",
+    source: "lmstudio-ai/lms#107, lmstudio-ai/lmstudio-bug-tracker#1730, agent0ai/agent-zero#215",
+    statuses: [400, 404],
+    words: '(?:no models loaded\\. please load a model in the developer page|failed to load model ["“])',
+  },
+  {
+    id: "tabbyapi.request_length",
+    meaning: "context_overflow",
+    source: "SillyTavern/SillyTavern#3543",
+    words: `request length ${tokens} \\+ ${answer} is greater than max_seq_len ${maximum}`,
   },
 ];
