@@ -3,8 +3,11 @@
  * accounts may take it.
  */
 
-/** OpenAI, Groq: "… (TPM): Limit 30000, Requested 36278". If some of the limit is used, "Used" comes between the two. */
-const NUMBERS = /\blimit:? ([\d,]{1,15}),? (?:used:? [\d,]{1,15},? )?requested:? ([\d,]{1,15})/i;
+/**
+ * OpenAI, Groq: "… (TPM): Limit 30000, Requested 36278". If some of the limit is used, "Used" comes between the two. An estimate is
+ * "Requested ~12903" (danielmiessler/Fabric#364).
+ */
+const NUMBERS = /\blimit:? ([\d,]{1,15}),? (?:used:? [\d,]{1,15},? )?requested:? ~?([\d,]{1,15})/i;
 
 /** Whether the message says that more was requested than the limit ever gives. */
 export function isOverLimit(message: string): boolean {

@@ -10,6 +10,9 @@ import {
   withoutCredential,
 } from "../../../../src/inference/upstream/failure.ts";
 import type { Meaning, Refusal } from "../../../../src/inference/upstream/refusals/refusal.ts";
+import { HOST_ROWS } from "../../../../src/inference/upstream/refusals/rows/hosts.ts";
+import { ROUTER_ROWS } from "../../../../src/inference/upstream/refusals/rows/routers.ts";
+import { SERVED_ROWS } from "../../../../src/inference/upstream/refusals/rows/served.ts";
 import { TABLE } from "../../../../src/inference/upstream/refusals/table.ts";
 import { readErrorBody, readErrorValue } from "../../../../src/wire/neutral/upstream-error.ts";
 import { leastProcessorMs } from "../../../support/processor-time.fixtures.ts";
@@ -225,6 +228,24 @@ describe("the caller's own text, which messages quote", () => {
     expect(failureWith(400, message).refusal).toBeUndefined();
   });
 
+  // What is held against a key has statuses of its own, or codes: its words in an answer to a bad request are the caller's.
+  const held = [...HOST_ROWS, ...ROUTER_ROWS, ...SERVED_ROWS].filter(
+    ({ meaning, codes }) => codes === undefined && (meaning === "quota" || meaning === "credential"),
+  );
+  const said = FIXTURES.filter(({ row }) => held.some(({ id }) => id === row)).map(
+    ({ row, body }) => [row, readErrorBody(Buffer.from(body)).message] as const,
+  );
+  test.each(said)("holds nothing against a key, whatever of %s it repeats: %s", (_, message) => {
+    for (const text of [
+      message,
+      `"${message}" is not one of ['auto']`,
+      `{'message': '${message.replaceAll("'", "")}'} is not of type 'string'`,
+      `Invalid value: ${message}`,
+    ]) {
+      expect(failureWith(400, text).errorClass, text).toBe("client");
+    }
+  });
+
   test("any text is matched quickly", () => {
     const seeds = [
       "this model's maximum context length is ",
@@ -243,6 +264,10 @@ describe("the caller's own text, which messages quote", () => {
       "Invalid 'messages",
       "AError: ",
       '{"error":',
+      "当前分组下对于模型",
+      "your account ",
+      "invalid model: a",
+      "incorrect api key provided: ",
     ];
     const texts = seeds.map((seed) => seed.repeat(2000).slice(0, 2000));
     const cpuMs = leastProcessorMs(() => {

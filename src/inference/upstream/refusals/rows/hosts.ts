@@ -1,7 +1,10 @@
 /** Refusals of providers that host models of their own or of others. */
 import { answer, maximum, N, type Row, tokens } from "../row.ts";
+import { CHINESE_ROWS } from "./chinese.ts";
 
-export const HOST_ROWS: readonly Row[] = [
+const CLOUDFLARE_PAGE = "https://developers.cloudflare.com/workers-ai/platform/errors/";
+
+const OTHER_ROWS: readonly Row[] = [
   {
     id: "mistral.prompt_tokens",
     meaning: "context_overflow",
@@ -12,8 +15,30 @@ export const HOST_ROWS: readonly Row[] = [
     id: "mistral.capacity",
     meaning: "overloaded",
     source: "https://docs.mistral.ai/api/",
+    unread: true,
     statuses: [429, 503],
     codes: ["service_tier_capacity_exceeded", "3505"],
+  },
+  {
+    id: "mistral.capacity_words",
+    meaning: "overloaded",
+    source: "continuedev/continue#6185",
+    statuses: [429, 503],
+    words: "service tier capacity exceeded for this model",
+  },
+  {
+    id: "mistral.rate_limit",
+    meaning: "rate_limit",
+    source: "raycast/extensions#31107",
+    statuses: [429],
+    codes: ["rate_limited"],
+  },
+  {
+    id: "mistral.unknown_model",
+    meaning: "unknown_model",
+    source: "https://portkey.ai/error-library/invalid-model-error-14010000",
+    statuses: [400, 404],
+    words: "invalid model: \\S{1,200}$",
   },
   {
     id: "groq.reduce_length",
@@ -25,6 +50,7 @@ export const HOST_ROWS: readonly Row[] = [
     id: "groq.request_too_large",
     meaning: "tier",
     source: "https://console.groq.com/docs/errors",
+    unread: true,
     statuses: [429],
     codes: ["request_too_large"],
   },
@@ -33,6 +59,47 @@ export const HOST_ROWS: readonly Row[] = [
     meaning: "output_limit",
     source: "anomalyco/opencode#1000",
     words: `\`?(?:max_tokens|max_completion_tokens)\`?(?: for \`[^\`]{1,100}\`)? must be less than or equal to \`?${maximum}`,
+  },
+  {
+    id: "groq.unsupported",
+    meaning: "unsupported_parameter",
+    source: "fanenr/chatbot#21, chatboxai/chatbox#2081",
+    statuses: [400],
+    words: "property '[^']{1,100}' is unsupported",
+  },
+  {
+    id: "groq.decommissioned",
+    meaning: "unknown_model",
+    source: "RightNow-AI/openfang#834, ItzCrazyKns/Vane#771",
+    statuses: [400, 404],
+    words: "the model `?[^`\\s]{1,200}`? has been decommissioned",
+  },
+  {
+    id: "groq.restricted",
+    meaning: "credential",
+    source: "songquanpeng/one-api#1764",
+    codes: ["organization_restricted"],
+  },
+  {
+    id: "groq.flex_capacity",
+    meaning: "overloaded",
+    source: "https://console.groq.com/docs/flex-processing",
+    statuses: [498],
+    codes: ["capacity_exceeded"],
+  },
+  {
+    id: "groq.overloaded",
+    meaning: "overloaded",
+    source: "infiniflow/ragflow#9858",
+    statuses: [498, 503],
+    words: "\\S{1,100} is currently over capacity\\. please try again and back off exponentially",
+  },
+  {
+    id: "groq.rate_limit",
+    meaning: "rate_limit",
+    source: "continuedev/continue#10920",
+    statuses: [429],
+    words: "rate limit reached for model `[^`]{1,100}` in organization ",
   },
   {
     id: "xai.prompt_length",
@@ -51,22 +118,31 @@ export const HOST_ROWS: readonly Row[] = [
     id: "xai.credits",
     meaning: "quota",
     source: "continuedev/continue#12670",
+    statuses: [403, 429],
     words:
-      "your (?:team \\S{1,64} has either used all available credits|newly created team doesn't have any credits)",
+      "your (?:team \\S{1,64} has either used all available credits or reached its monthly spending limit|newly created team doesn't have any credits or licenses yet)\\.",
   },
   {
     id: "xai.credential",
     meaning: "credential",
-    source: "https://docs.x.ai/docs/key-information/debugging",
+    source: "i-am-bee/beeai-framework#447, continuedev/continue#10778",
     statuses: [400],
     codes: ["Client specified an invalid argument", "invalid-argument"],
-    words: "incorrect api key provided",
+    words:
+      "incorrect api key provided(?:: .{1,200})?\\.? you can obtain an api key from https://console\\.x\\.ai\\.?$",
   },
   {
     id: "xai.content_policy",
     meaning: "content_policy",
     source: "UKGovernmentBEIS/inspect_ai#2267",
     words: "content violates usage guidelines",
+  },
+  {
+    id: "xai.unsupported",
+    meaning: "unsupported_parameter",
+    source: "BerriAI/litellm#12635, miaoxworld/NativeTavern#83",
+    statuses: [400],
+    words: "(?:argument not supported on this model: |model \\S{1,100} does not support parameter )",
   },
   {
     id: "deepseek.max_tokens",
@@ -77,27 +153,27 @@ export const HOST_ROWS: readonly Row[] = [
   {
     id: "deepseek.unknown_model",
     meaning: "unknown_model",
-    source: "https://api-docs.deepseek.com/quick_start/error_codes",
+    source: "ConardLi/easy-dataset#9",
     statuses: [400, 404],
     words: "model not exist",
   },
   {
     id: "deepseek.content_policy",
     meaning: "content_policy",
-    source: "https://api-docs.deepseek.com/quick_start/error_codes",
+    source: "666ghj/BettaFish#108, deepseek-ai/DeepSeek-V2#30",
     words: "content exists risk",
   },
   {
     id: "deepseek.funds",
     meaning: "quota",
-    source: "Aider-AI/aider#4851",
-    statuses: [400, 402],
-    words: "insufficient balance",
+    source: "continuedev/continue#9942",
+    statuses: [402],
+    words: "insufficient balance\\.?$",
   },
   {
     id: "cohere.max_tokens",
     meaning: "output_limit",
-    source: "https://docs.cohere.com/reference/errors",
+    source: "https://docs.cohere.com/errors-reference",
     words: `too many tokens: max tokens must be less than or equal to ${maximum}, the maximum output (?:length )?for this model - received ${answer}`,
   },
   {
@@ -109,59 +185,24 @@ export const HOST_ROWS: readonly Row[] = [
   {
     id: "cohere.unknown_model",
     meaning: "unknown_model",
-    source: "https://docs.cohere.com/reference/errors",
+    source: "MaartenGr/BERTopic#1864",
     statuses: [400, 404],
     words: "model '[^']{1,100}' (?:was )?not found",
   },
   {
     id: "cohere.credential",
     meaning: "credential",
-    source: "https://docs.cohere.com/reference/errors",
+    source: "wandb/edu#155",
     statuses: [401],
-    words: "(?:invalid api token|no api key supplied)",
+    words: "(?:invalid api token|no api key supplied)\\.?$",
   },
   {
-    id: "siliconflow.prompt_tokens",
-    meaning: "context_overflow",
-    source: "leookun/cursor-byok#129",
-    words: `number of input tokens \\(${tokens}\\) has exceeded max_prompt_tokens \\(${maximum}\\)`,
-  },
-  {
-    id: "moonshot.token_limit",
-    meaning: "context_overflow",
-    source: "MoonshotAI/kimi-cli#2011",
-    words: `(?:invalid request: )?your request exceeded model token limit: ${maximum}(?: \\(requested: ${tokens}\\))?`,
-  },
-  {
-    id: "moonshot.unknown_model",
-    meaning: "unknown_model",
-    source: "langgenius/dify#39778",
-    statuses: [403, 404],
-    words: "not found the model ",
-  },
-  {
-    id: "minimax.context_window",
-    meaning: "context_overflow",
-    source: "MiniMax-AI/MiniMax-M2#119",
-    words: "(?:invalid params, )?context window exceeds limit",
-  },
-  {
-    id: "zhipu.prompt_length",
-    meaning: "context_overflow",
-    source: "zeroclaw-labs/zeroclaw#4124",
-    words: "prompt exceeds max length",
-  },
-  {
-    id: "dashscope.input_length",
-    meaning: "context_overflow",
-    source: "QwenLM/qwen-code#98",
-    words: `(?:<\\d{1,3}> )?(?:internalerror\\.algo\\.invalidparameter: )?range of input length should be \\[${N}, ?${maximum}\\]`,
-  },
-  {
-    id: "dashscope.max_tokens",
-    meaning: "output_limit",
-    source: "anomalyco/opencode#40770",
-    words: `(?:<\\d{1,3}> )?(?:internalerror\\.algo\\.invalidparameter: )?range of max_tokens should be \\[${N}, ?${maximum}\\]`,
+    id: "cohere.unsupported",
+    meaning: "unsupported_parameter",
+    source: "https://docs.cohere.com/errors-reference",
+    statuses: [400],
+    words:
+      "invalid request: (?:response_format is not supported with rag|model ['‘][^'’]{1,100}['’] is not supported by the \\w{1,40} api|only one of .{1,80} can be specified for this model)",
   },
   {
     id: "voyage.batch_tokens",
@@ -169,4 +210,48 @@ export const HOST_ROWS: readonly Row[] = [
     source: "sigoden/aichat#825",
     words: `the max allowed tokens per submitted batch is ${maximum}\\. your batch has ${tokens} tokens`,
   },
+  {
+    id: "cerebras.rate_limit",
+    meaning: "rate_limit",
+    source: "nminaya/grammar-nazi-bot#954",
+    statuses: [429],
+    codes: ["request_quota_exceeded"],
+  },
+  {
+    id: "cerebras.rate_words",
+    meaning: "rate_limit",
+    source: "continuedev/continue#9800",
+    statuses: [429],
+    words: "(?:tokens|requests) per (?:minute|hour|day) limit exceeded - too many (?:tokens|requests) ",
+  },
+  {
+    id: "huggingface.credits",
+    meaning: "quota",
+    source: "huggingface/agents-course#386",
+    statuses: [402],
+    words: "you have exceeded your monthly included credits for inference providers\\.",
+  },
+  {
+    id: "cloudflare.neurons",
+    meaning: "quota",
+    source: `${CLOUDFLARE_PAGE}, get-engram/engram#34`,
+    statuses: [429],
+    words: "(?:\\d{4}: )?you have used up your daily free allocation of [\\d,]{1,12} neurons",
+  },
+  {
+    id: "cloudflare.unknown_model",
+    meaning: "unknown_model",
+    source: CLOUDFLARE_PAGE,
+    statuses: [400, 403, 404],
+    codes: ["5007", "3042", "5016", "5018", "3041"],
+  },
+  {
+    id: "cloudflare.capacity",
+    meaning: "overloaded",
+    source: CLOUDFLARE_PAGE,
+    statuses: [429],
+    codes: ["3040"],
+  },
 ];
+
+export const HOST_ROWS: readonly Row[] = [...OTHER_ROWS, ...CHINESE_ROWS];

@@ -3,6 +3,10 @@ import { maximum, N, type Row, tokens } from "../row.ts";
 
 const OPENROUTER_PAGE = "https://openrouter.ai/docs/api/reference/errors-and-debugging";
 
+/** What they mean at OpenRouter; the list names all. */
+const OPENROUTER_CODES =
+  "https://www.developersdigest.tech/errors/api/openrouter/403-content-policy-violation";
+
 export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "copilot.prompt_tokens",
@@ -22,6 +26,14 @@ export const ROUTER_ROWS: readonly Row[] = [
     source: "microsoft/vscode-copilot-release#10115",
     statuses: [400, 403, 404],
     words: "(?:the requested model is not supported|model is not supported for this request)",
+  },
+  {
+    id: "copilot.unsupported_api",
+    meaning: "unknown_model",
+    source: "router-for-me/CLIProxyAPIPlus#41",
+    statuses: [400],
+    // Another provider may serve the model in this format.
+    codes: ["unsupported_api_for_model"],
   },
   {
     id: "copilot.quota",
@@ -46,13 +58,13 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "openrouter.token_limit",
     meaning: "context_overflow",
-    source: OPENROUTER_PAGE,
+    source: OPENROUTER_CODES,
     codes: ["token_limit_exceeded"],
   },
   {
     id: "openrouter.max_tokens",
     meaning: "output_limit",
-    source: OPENROUTER_PAGE,
+    source: OPENROUTER_CODES,
     codes: ["max_tokens_exceeded"],
   },
   {
@@ -73,7 +85,7 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "openrouter.moderation",
     meaning: "content_policy",
-    source: OPENROUTER_PAGE,
+    source: "cline/cline#569",
     statuses: [403],
     words: "\\S{1,100} requires moderation on ",
   },
@@ -134,6 +146,7 @@ export const ROUTER_ROWS: readonly Row[] = [
     id: "openrouter.overloaded",
     meaning: "overloaded",
     source: OPENROUTER_PAGE,
+    unread: true,
     codes: ["provider_overloaded"],
   },
   {
