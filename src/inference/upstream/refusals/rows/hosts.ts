@@ -117,7 +117,7 @@ const OTHER_ROWS: readonly Row[] = [
   {
     id: "xai.credits",
     meaning: "quota",
-    source: "continuedev/continue#12670",
+    source: "continuedev/continue#10373, warpdotdev/warp#14863, continuedev/continue#12670",
     statuses: [403, 429],
     words:
       "your (?:team \\S{1,64} has either used all available credits or reached its monthly spending limit|newly created team doesn't have any credits or licenses yet)\\.",
@@ -209,6 +209,38 @@ const OTHER_ROWS: readonly Row[] = [
     meaning: "context_overflow",
     source: "sigoden/aichat#825",
     words: `the max allowed tokens per submitted batch is ${maximum}\\. your batch has ${tokens} tokens`,
+  },
+  {
+    id: "together.token_count",
+    meaning: "context_overflow",
+    source: "HeyPuter/puter#3521",
+    words: `the input token count \\(${tokens}\\) plus the requested output count \\(${answer}\\) exceeds the model's maximum context length \\(${maximum}\\)`,
+  },
+  {
+    id: "sambanova.context_length",
+    meaning: "context_overflow",
+    source: "OpenHands/OpenHands#9252, cline/cline#294",
+    words: `(?:the maximum context length of \\S{1,100} is ${maximum}\\. however, answering your request will take ${N} tokens|requested generation length ${N} is not possible! the provided prompt is ${tokens} tokens long)`,
+  },
+  {
+    id: "deepinfra.input_length",
+    meaning: "context_overflow",
+    source: "langchain-ai/langchain#25671",
+    words: `requested input length ${tokens} exceeds maximum input length ${maximum}`,
+  },
+  {
+    id: "nvidia.unknown_model",
+    meaning: "unknown_model",
+    source: "Alishahryar1/free-claude-code#1021",
+    statuses: [404],
+    words: "function '[^']{1,64}': not found for account ",
+  },
+  {
+    id: "perplexity.unknown_model",
+    meaning: "unknown_model",
+    source: "FerroxLabs/wayland#603",
+    statuses: [400],
+    words: "invalid model '[^']{1,200}'\\. permitted models ",
   },
   {
     id: "cerebras.rate_limit",

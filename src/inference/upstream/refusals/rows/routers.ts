@@ -158,7 +158,8 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "litellm.unknown_model",
     meaning: "unknown_model",
-    source: "https://github.com/BerriAI/litellm/blob/main/litellm/proxy/route_llm_request.py",
+    source:
+      "https://github.com/BerriAI/litellm/blob/main/litellm/proxy/route_llm_request.py, BerriAI/litellm#3142",
     statuses: [400],
     words: "(?:/[\\w/{}]{1,60}: )?invalid model name passed in model=",
   },
@@ -184,11 +185,20 @@ export const ROUTER_ROWS: readonly Row[] = [
     words: "no deployments available(?: for selected model| - crossed budget)",
   },
   {
+    id: "vercel.credits",
+    meaning: "quota",
+    source: "arlanrakh/talk-to-girlfriend-ai#6, Aider-AI/aider#4495",
+    statuses: [402, 403, 429, 500],
+    words:
+      "(?:ai gateway requires a valid credit card on file to service requests\\.|free credits temporarily have restricted access due to abuse\\.)",
+  },
+  {
     id: "newapi.quota",
     meaning: "quota",
-    source: "songquanpeng/one-api#1270",
+    source:
+      "songquanpeng/one-api#1270, https://github.com/songquanpeng/one-api/blob/main/relay/controller/helper.go",
     statuses: [403],
-    codes: ["insufficient_user_quota"],
+    codes: ["insufficient_user_quota", "pre_consume_token_quota_failed"],
   },
   {
     id: "newapi.quota_words",
@@ -196,6 +206,13 @@ export const ROUTER_ROWS: readonly Row[] = [
     source: "QuantumNous/new-api#6929",
     statuses: [403],
     words: "(?:用户额度不足[,，] ?剩余额度|user quota is not enough(?: \\(request id: \\w{1,64}\\))?$)",
+  },
+  {
+    id: "newapi.credential",
+    meaning: "credential",
+    source: "QuantumNous/new-api#3302",
+    statuses: [401],
+    words: "该令牌状态不可用",
   },
   {
     id: "newapi.no_channel",
