@@ -15,6 +15,21 @@ export const CHINESE_ROWS: readonly Row[] = [
     words: `number of input tokens \\(${tokens}\\) has exceeded max_prompt_tokens \\(${maximum}\\)`,
   },
   {
+    id: "siliconflow.unknown_model",
+    meaning: "unknown_model",
+    source: "ErlichLiu/DeepClaude#111",
+    statuses: [400],
+    words: "model does not exist\\. please check it carefully",
+  },
+  {
+    id: "siliconflow.paid_model",
+    meaning: "unknown_model",
+    source: "FoundationAgents/OpenManus#438",
+    statuses: [403],
+    // The account's other models are served.
+    words: "the selected model requires paid balance\\.",
+  },
+  {
     id: "moonshot.token_limit",
     meaning: "context_overflow",
     source: `MoonshotAI/kimi-cli#2011, ${MOONSHOT_PAGE}`,
@@ -144,7 +159,7 @@ export const CHINESE_ROWS: readonly Row[] = [
   {
     id: "dashscope.max_tokens",
     meaning: "output_limit",
-    source: "anomalyco/opencode#40770",
+    source: "open-webui/open-webui#10507",
     words: `(?:<\\d{1,3}> )?(?:internalerror\\.algo\\.invalidparameter: )?range of max_tokens should be \\[${N}, ?${maximum}\\]`,
   },
   {

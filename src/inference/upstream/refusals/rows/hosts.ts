@@ -57,7 +57,7 @@ const OTHER_ROWS: readonly Row[] = [
   {
     id: "groq.max_tokens",
     meaning: "output_limit",
-    source: "anomalyco/opencode#1000",
+    source: "Alishahryar1/free-claude-code#955, skapadia3214/groq-moa#8",
     words: `\`?(?:max_tokens|max_completion_tokens)\`?(?: for \`[^\`]{1,100}\`)? must be less than or equal to \`?${maximum}`,
   },
   {
@@ -104,13 +104,13 @@ const OTHER_ROWS: readonly Row[] = [
   {
     id: "xai.prompt_length",
     meaning: "context_overflow",
-    source: "chenyme/grok2api#693",
+    source: "cline/cline#3120",
     words: `this model's maximum prompt length is ${maximum} but the request contains ${tokens} tokens`,
   },
   {
     id: "xai.unknown_model",
     meaning: "unknown_model",
-    source: "ChatGPTNextWeb/NextChat#6397",
+    source: "ChatGPTNextWeb/NextChat#6397, yihong0618/bilingual_book_maker#464",
     statuses: [400, 403, 404],
     words: "the model \\S{1,100} does not exist or your team",
   },
@@ -158,6 +158,13 @@ const OTHER_ROWS: readonly Row[] = [
     words: "model not exist",
   },
   {
+    id: "deepseek.no_tools",
+    meaning: "unsupported_parameter",
+    source: "spring-projects/spring-ai#2643, AstrBotDevs/AstrBot#2697",
+    statuses: [400],
+    words: "deepseek-[\\w.-]{1,60} does not support \\w",
+  },
+  {
     id: "deepseek.content_policy",
     meaning: "content_policy",
     source: "666ghj/BettaFish#108, deepseek-ai/DeepSeek-V2#30",
@@ -197,6 +204,13 @@ const OTHER_ROWS: readonly Row[] = [
     words: "(?:invalid api token|no api key supplied)\\.?$",
   },
   {
+    id: "cohere.trial_key",
+    meaning: "rate_limit",
+    source: "swarmauri/swarmauri-sdk#634",
+    statuses: [429],
+    words: "you are using a trial key, which is limited to \\d{1,9} api calls / minute",
+  },
+  {
     id: "cohere.unsupported",
     meaning: "unsupported_parameter",
     source: "https://docs.cohere.com/errors-reference",
@@ -211,6 +225,27 @@ const OTHER_ROWS: readonly Row[] = [
     words: `the max allowed tokens per submitted batch is ${maximum}\\. your batch has ${tokens} tokens`,
   },
   {
+    id: "together.credits",
+    meaning: "quota",
+    source: "expectedparrot/edsl#2098",
+    statuses: [402],
+    words: "credit limit exceeded\\. please navigate to https://api\\.together\\.(?:xyz|ai)/settings/billing",
+  },
+  {
+    id: "together.unknown_model",
+    meaning: "unknown_model",
+    source: "HeyPuter/puter#3168",
+    statuses: [400],
+    codes: ["model_not_available", "dedicated_endpoint_not_running"],
+  },
+  {
+    id: "together.unknown_model_words",
+    meaning: "unknown_model",
+    source: "truefoundry/models#919",
+    statuses: [400],
+    words: "unable to access non-serverless model ",
+  },
+  {
     id: "together.token_count",
     meaning: "context_overflow",
     source: "HeyPuter/puter#3521",
@@ -221,6 +256,13 @@ const OTHER_ROWS: readonly Row[] = [
     meaning: "context_overflow",
     source: "OpenHands/OpenHands#9252, cline/cline#294",
     words: `(?:the maximum context length of \\S{1,100} is ${maximum}\\. however, answering your request will take ${N} tokens|requested generation length ${N} is not possible! the provided prompt is ${tokens} tokens long)`,
+  },
+  {
+    id: "fireworks.unknown_model",
+    meaning: "unknown_model",
+    source: "warpdotdev/warp#15107",
+    statuses: [404],
+    words: "model not found, inaccessible, and/or not deployed",
   },
   {
     id: "deepinfra.input_length",

@@ -23,9 +23,10 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "copilot.unknown_model",
     meaning: "unknown_model",
-    source: "microsoft/vscode-copilot-release#10115",
+    source: "microsoft/vscode-copilot-release#10115, anomalyco/opencode#34048",
     statuses: [400, 403, 404],
-    words: "(?:the requested model is not supported|model is not supported for this request)",
+    words:
+      "(?:the requested model is not (?:supported|available for integrator)|model is not supported for this request)",
   },
   {
     id: "copilot.unsupported_api",
@@ -46,7 +47,7 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "openrouter.endpoint_context",
     meaning: "context_overflow",
-    source: "refly-ai/refly#1177",
+    source: "OpenHands/OpenHands#9937",
     words: `this endpoint['’]s maximum context length is ${maximum}`,
   },
   {
@@ -164,6 +165,28 @@ export const ROUTER_ROWS: readonly Row[] = [
     words: "(?:/[\\w/{}]{1,60}: )?invalid model name passed in model=",
   },
   {
+    id: "litellm.no_access",
+    meaning: "unknown_model",
+    source:
+      "winfunc/opcode#358, BerriAI/litellm#39660, https://github.com/BerriAI/litellm/blob/main/litellm/proxy/_types.py",
+    statuses: [401, 403],
+    // The key is good for its other models.
+    codes: [
+      "key_model_access_denied",
+      "team_model_access_denied",
+      "user_model_access_denied",
+      "org_model_access_denied",
+    ],
+  },
+  {
+    id: "litellm.expired_key",
+    meaning: "credential",
+    source: "BerriAI/litellm#18731",
+    statuses: [400, 401],
+    codes: ["expired_key"],
+    words: "authentication error - expired key\\. key expiry time ",
+  },
+  {
     id: "litellm.budget",
     meaning: "quota",
     source: "BerriAI/litellm#37000",
@@ -220,6 +243,13 @@ export const ROUTER_ROWS: readonly Row[] = [
     source: "songquanpeng/one-api#2340",
     statuses: [404, 503],
     words: "(?:当前)?分组 ?\\S{1,60} ?下(?:对于)?模型 {0,2}\\S{0,100} {0,2}无可用渠道",
+  },
+  {
+    id: "newapi.saturated",
+    meaning: "rate_limit",
+    source: "666ghj/BettaFish#535, QuantumNous/new-api#991, songquanpeng/one-api#330",
+    statuses: [429],
+    words: "当前分组(?:上游)?负载已饱和",
   },
   {
     id: "proxy.maximum_context",

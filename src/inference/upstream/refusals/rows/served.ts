@@ -23,8 +23,8 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "vllm.decoder_prompt",
     meaning: "context_overflow",
-    source: "nvidia-cosmos/cosmos-rl#403",
-    words: `the (?:decoder|encoder) prompt \\(length ${tokens}\\) is longer than the maximum (?:model|encoder) length of ${maximum}`,
+    source: "xorbitsai/inference#3785, langchain-ai/deepagents#468, hiyouga/LlamaFactory#7723",
+    words: `(?:the (?:decoder|encoder) prompt \\(length|prompt length of) ${tokens}\\)? is longer than the maximum (?:model|encoder) length of ${maximum}`,
   },
   {
     id: "vllm.prompt_length",
@@ -63,7 +63,7 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "sglang.input_length",
     meaning: "context_overflow",
-    source: "sgl-project/sglang#4048",
+    source: "sgl-project/sglang#4048, QwenLM/Qwen3#1321",
     words: `(?:the )?input (?:length )?\\(${tokens}(?: tokens)?\\) (?:is longer than|exceeds) (?:the )?(?:model's |maximum )?(?:maximum )?(?:context|allowed) length \\(${maximum}`,
   },
   {
@@ -71,6 +71,13 @@ export const SERVED_ROWS: readonly Row[] = [
     meaning: "context_overflow",
     source: "anomalyco/opencode#25230",
     words: `requested token count exceeds the model's maximum context length of ${maximum} tokens`,
+  },
+  {
+    id: "sglang.queue_full",
+    meaning: "overloaded",
+    source: "anomalyco/opencode#40254",
+    statuses: [503],
+    words: "(?:streaming response failed: \\[503\\] )?the request queue is full\\.",
   },
   {
     id: "llamacpp.context_size",
@@ -87,13 +94,13 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "llamacpp.batch_size",
     meaning: "context_overflow",
-    source: "containers/ramalama#2852",
+    source: "ggml-org/llama.cpp#11105, containers/ramalama#2852",
     words: `input (?:\\(${tokens} tokens\\) )?is too large to process\\. increase the physical batch size(?: \\(current batch size: ${maximum}\\))?`,
   },
   {
     id: "llamacpp.context_window",
     meaning: "context_overflow",
-    source: "rllm-team/rllm#55",
+    source: "rllm-team/rllm#55, fedora-copr/logdetective-website#193",
     words: `requested tokens \\(${tokens}\\) exceed context window of ${maximum}`,
   },
   {
@@ -138,7 +145,7 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "ollama.prompt_length",
     meaning: "context_overflow",
-    source: "can1357/oh-my-pi#1618",
+    source: "can1357/oh-my-pi#1618, fw-ai/cookbook#134",
     words: `the prompt is too long: ${tokens}, model maximum context length: ${maximum}`,
   },
   {
