@@ -1,8 +1,6 @@
 /** Refusals of those that pass calls on to other providers: OpenRouter, GitHub Copilot, LiteLLM, One API and New API. */
 import { maximum, N, type Row, tokens } from "../row.ts";
 
-const OPENROUTER_PAGE = "https://openrouter.ai/docs/api/reference/errors-and-debugging";
-
 /** What they mean at OpenRouter; the list names all. */
 const OPENROUTER_CODES =
   "https://www.developersdigest.tech/errors/api/openrouter/403-content-policy-violation";
@@ -146,8 +144,7 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "openrouter.overloaded",
     meaning: "overloaded",
-    source: OPENROUTER_PAGE,
-    unread: true,
+    source: "https://www.developersdigest.tech/errors/api/openrouter/503-provider-overloaded",
     codes: ["provider_overloaded"],
   },
   {
