@@ -299,11 +299,24 @@ const OTHER_ROWS: readonly Row[] = [
     words: "(?:tokens|requests) per (?:minute|hour|day) limit exceeded - too many (?:tokens|requests) ",
   },
   {
+    id: "huggingface.unknown_model",
+    meaning: "unknown_model",
+    source: "cline/cline#5098, vercel/ai#7788",
+    statuses: [400],
+    words: "the requested model '[^']{1,200}' is not supported by any provider you have enabled",
+  },
+  {
     id: "huggingface.credits",
     meaning: "quota",
     source: "huggingface/agents-course#386",
     statuses: [402],
     words: "you have exceeded your monthly included credits for inference providers\\.",
+  },
+  {
+    id: "cloudflare.max_tokens",
+    meaning: "output_limit",
+    source: "anomalyco/models.dev#5824",
+    words: `(?:aierror:? (?:400 )?)?max_completion_tokens is too large: ${answer}\\. this model supports at most ${maximum}`,
   },
   {
     id: "cloudflare.neurons",
