@@ -79,7 +79,7 @@ export const ANTHROPIC_ROWS: readonly Row[] = [
     id: "anthropic.unsupported",
     meaning: "unsupported_parameter",
     source: "anthropics/claude-code#14135",
-    statuses: [400],
+    statuses: [400, 422],
     words: "[\\w.\\[\\]-]{1,100}: extra inputs are not permitted",
   },
   {

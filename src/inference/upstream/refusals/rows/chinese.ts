@@ -13,6 +13,7 @@ export const CHINESE_ROWS: readonly Row[] = [
     meaning: "context_overflow",
     source: "leookun/cursor-byok#129",
     words: `number of input tokens \\(${tokens}\\) has exceeded max_prompt_tokens \\(${maximum}\\)`,
+    unread: true,
   },
   {
     id: "siliconflow.unknown_model",
@@ -208,6 +209,12 @@ export const CHINESE_ROWS: readonly Row[] = [
     statuses: [400],
     words:
       "(?:parameter\\.enable_thinking (?:must be set to false for non-streaming calls|only support stream)|this model (?:does not support enable_search|only support stream mode))",
+  },
+  {
+    id: "volcengine.input_length",
+    meaning: "context_overflow",
+    source: "langgenius/dify#32221",
+    words: `input length ${tokens} exceeds the maximum length ${maximum}`,
   },
   {
     id: "volcengine.overdue",

@@ -186,8 +186,8 @@ const OTHER_ROWS: readonly Row[] = [
   {
     id: "cohere.prompt_tokens",
     meaning: "context_overflow",
-    source: "pydantic/pydantic-ai#4221",
-    words: `too many tokens: (?:total number of tokens in the prompt cannot exceed ${maximum} - received ${tokens}|size limit exceeded by ${N} tokens|the total number of tokens in the prompt exceeds the limit of)`,
+    source: "cohere-ai/sandbox-topically#4",
+    words: `too many tokens: (?:total number of tokens (?:in the prompt|\\(prompt and prediction\\)) cannot exceed ${maximum} - received ${tokens}|size limit exceeded by ${N} tokens|the total number of tokens in the prompt exceeds the limit of)`,
   },
   {
     id: "cohere.unknown_model",

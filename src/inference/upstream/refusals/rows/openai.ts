@@ -64,8 +64,8 @@ export const OPENAI_ROWS: readonly Row[] = [
     id: "openai.unknown_model",
     meaning: "unknown_model",
     source: "Aider-AI/aider#1903",
-    statuses: [400, 403, 404],
-    // The second is Copilot's code, the third Groq's.
+    // New API answers 503. The second is Copilot's code, the third Groq's.
+    statuses: [400, 403, 404, 503],
     codes: ["model_not_found", "model_not_supported", "model_decommissioned"],
   },
   {

@@ -5,7 +5,7 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "vllm.max_tokens",
     meaning: "context_overflow",
-    source: "claude-code-best/claude-code#272",
+    source: "UKGovernmentBEIS/inspect_ai#2634",
     words: `(?:'max_tokens' or 'max_completion_tokens'|max_tokens|max_completion_tokens) is too large: ${answer}\\. ?this model's maximum context length is ${maximum} tokens and your request has ${tokens} input tokens`,
   },
   {
@@ -13,12 +13,14 @@ export const SERVED_ROWS: readonly Row[] = [
     meaning: "context_overflow",
     source: "vllm-project/vllm#33418",
     words: `you passed ${tokens} input tokens and requested ${answer} output tokens\\. however, the model's context length is only ${maximum}`,
+    unread: true,
   },
   {
     id: "vllm.input_characters",
     meaning: "context_overflow",
     source: "vllm-project/vllm#33418",
     words: `you passed ${N} input characters and requested ${answer} output tokens\\. however, the model's context length is only ${maximum}`,
+    unread: true,
   },
   {
     id: "vllm.decoder_prompt",
@@ -29,7 +31,7 @@ export const SERVED_ROWS: readonly Row[] = [
   {
     id: "vllm.prompt_length",
     meaning: "context_overflow",
-    source: "vllm-project/vllm#12165",
+    source: "vllm-project/vllm#525",
     words: `(?:the prompt \\(total length ${tokens}\\) is too long to fit into the model|input prompt \\(${N} tokens\\)(?: \\+ lookahead slots \\(\\d{1,9}\\))? is too long and exceeds)`,
   },
   {
@@ -238,6 +240,12 @@ export const SERVED_ROWS: readonly Row[] = [
     meaning: "context_overflow",
     source: "lmstudio-ai/lmstudio-bug-tracker#546",
     words: `trying to keep the first ${tokens} tokens when context (?:the )?overflows(?:\\. however, the model is loaded with (?:a )?context length of only ${maximum})?`,
+  },
+  {
+    id: "lmstudio.keep",
+    meaning: "context_overflow",
+    source: "anomalyco/opencode#11141",
+    words: `cannot truncate prompt with n_keep \\(${tokens}\\) >= n_ctx \\(${maximum}\\)`,
   },
   {
     id: "lmstudio.no_model",
