@@ -68,11 +68,8 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
     if (rules.media.includes(key)) opaqueBytes += opaque;
   }
   const extension = rules.svcOf(value);
-  const optionTexts =
-    extension?.provider_options === undefined
-      ? NO_OPTIONS.providerOptions
-      : optionTextsOf(text, members, rules.ours);
-  const svc = extension === undefined ? NO_OPTIONS : readSvc(extension, optionTexts);
+  const svc = extension === undefined ? NO_OPTIONS : readSvc(extension, text, members, rules.ours);
+  const { providerOptions: optionTexts } = svc;
   if (svc.holdWaitMs > 0 && value.stream !== true) throw waitsUnstreamed(rules.ours);
   let optionBytes = 0;
   // A provider may read its own options as prompt.
@@ -208,7 +205,18 @@ function inUtf8(
   return body;
 }
 
-function readSvc(svc: SvcBody, providerOptions: SvcOptions["providerOptions"]): SvcOptions {
+function readSvc(
+  svc: SvcBody,
+  text: string,
+  members: readonly Member[],
+  ours: readonly string[],
+): SvcOptions {
+  if (svc.provider_options === undefined) return optionsOf(svc, NO_OPTIONS.providerOptions);
+  const options = optionsOf(svc, optionTextsOf(text, members, ours));
+  return ours.includes("svc") ? options : { ...options, optionsAt: "/provider_options" };
+}
+
+function optionsOf(svc: SvcBody, providerOptions: SvcOptions["providerOptions"]): SvcOptions {
   return {
     route: routeOptions(svc.route, svc.data_policy),
     app: svc.metadata?.app ?? "",

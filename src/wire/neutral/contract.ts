@@ -30,6 +30,8 @@ export interface SvcOptions {
   readonly holdWaitMs: number;
   /** Members to add to the body for one provider, as JSON text, by the provider's id. No other provider gets them. */
   readonly providerOptions: Readonly<Record<string, string>>;
+  /** JSON pointer to them; absent: that of formats which have our options in `svc`. */
+  readonly optionsAt?: string;
 }
 
 export const NO_OPTIONS: SvcOptions = Object.freeze({

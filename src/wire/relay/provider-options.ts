@@ -6,10 +6,10 @@ import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import { optionExtras } from "../extras/scan.ts";
 import { type Billed, sift } from "../extras/sift.ts";
 import { laxName, optionTable } from "../extras/tables.ts";
-import { membersOf, utf8Of } from "../json/json.ts";
-import { JsonText } from "../json/json-text.ts";
+import type { JsonText } from "../json/json-text.ts";
 import type { Ask } from "../neutral/asked-extras.ts";
 import type { SvcOptions } from "../neutral/contract.ts";
+import { freeOption, lax, membersIn, type Option } from "./option-objects.ts";
 
 export interface ProviderOptions {
   /** As the client wrote them. */
@@ -27,8 +27,6 @@ export const NO_PROVIDER_OPTIONS: ProviderOptions = Object.freeze({
   kept: [],
   unpriced: [],
 });
-
-const lax = (names: readonly string[]): ReadonlySet<string> => new Set(names.map(laxName));
 
 /**
  * Decided before an upstream is asked: which model, what it reads, how much it may answer, what it may run. The call was
@@ -69,29 +67,21 @@ const SETTLED = lax([
   "candidate_count",
 ]);
 
-/** Objects of which single members are settled. */
-const SETTLED_IN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  [laxName("generationConfig"), lax(["maxOutputTokens", "candidateCount"])],
-  [laxName("inferenceConfig"), lax(["maxTokens"])],
-]);
-
-/** Whether the option is an object of which single members are settled. */
-export const holdsSettled = (name: string): boolean => SETTLED_IN.has(laxName(name));
-
 /**
  * @param billed whose credential the body will be sent with
  * @param ofBody what the body asks for by itself
  */
 export function optionsFor(
-  { providerOptions }: SvcOptions,
+  svc: SvcOptions,
   endpoint: Endpoint,
   dialect: Dialect,
   billed: Billed,
   ofBody: readonly Ask[] = [],
 ): ProviderOptions {
+  const { providerOptions } = svc;
   const { id } = endpoint.provider;
   if (!Object.hasOwn(providerOptions, id)) return NO_PROVIDER_OPTIONS;
-  const at = `/svc/provider_options/${id}`;
+  const at = optionsPointer(svc, id);
   const given = membersIn(providerOptions[id]);
   if (given === undefined) return { ...NO_PROVIDER_OPTIONS, dropped: [at] };
   const { set, dropped } = unsettled(given, at);
@@ -107,6 +97,10 @@ export function optionsFor(
     unpriced,
   };
 }
+
+/** JSON pointer to the options for a provider. @param id of the provider */
+export const optionsPointer = ({ optionsAt = "/svc/provider_options" }: SvcOptions, id: string): string =>
+  `${optionsAt}/${id}`;
 
 /** What the body still asks for: an option of the same name replaces its member. */
 export const notReplaced = (ofBody: readonly Ask[], { set }: ProviderOptions): readonly Ask[] =>
@@ -130,41 +124,16 @@ export function optionAsks(
 const asksOf = (set: readonly Option[], dialect: Dialect): readonly Ask[] =>
   optionExtras(optionTable(dialect), Object.fromEntries(set.map(([name, json]) => [name, json.value]))).asks;
 
-/** A name and its value. */
-type Option = readonly [name: string, json: JsonText];
-
-/** The members of an object; undefined where the text is none, or names one twice. */
-function membersIn(json: string | undefined): readonly Option[] | undefined {
-  if (json === undefined) return undefined;
-  const text = Buffer.from(json).toString("latin1");
-  return membersOf(text)?.map(({ key, valueStart, valueEnd }) => [
-    utf8Of(key),
-    new JsonText(utf8Of(text.slice(valueStart, valueEnd))),
-  ]);
-}
-
 function unsettled(given: readonly Option[], at: string) {
   const set: Option[] = [];
   const dropped: string[] = [];
   for (const [name, json] of given) {
-    const within = SETTLED_IN.get(laxName(name));
-    const inside = within && membersIn(json.text);
-    if (SETTLED.has(laxName(name))) dropped.push(`${at}/${name}`);
-    else if (within === undefined) set.push([name, json]);
-    else if (inside === undefined) dropped.push(`${at}/${name}`);
+    const pointer = `${at}/${name}`;
+    if (SETTLED.has(laxName(name))) dropped.push(pointer);
     else {
-      const isSettled = ([inner]: Option) => within.has(laxName(inner));
-      set.push([name, objectOfTexts(inside.filter((option) => !isSettled(option)))]);
-      for (const option of inside) if (isSettled(option)) dropped.push(`${at}/${name}/${option[0]}`);
+      const free = freeOption([name, json], pointer, dropped);
+      if (free !== undefined) set.push([name, free]);
     }
   }
   return { set, dropped };
-}
-
-const objectOfTexts = (options: readonly Option[]): JsonText =>
-  new JsonText(`{${options.map(([name, { text }]) => `${JSON.stringify(name)}:${text}`).join(",")}}`);
-
-/** An object of the gateway's with the members of a client's beside it, of which the client's count. */
-export function joinedTexts(ours: object, json: JsonText): unknown {
-  return { ...ours, ...Object.fromEntries(membersIn(json.text) ?? []) };
 }

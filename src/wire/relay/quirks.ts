@@ -5,9 +5,10 @@
 import type { BodyQuirks, Dialect, Provider, ProviderQuirks } from "../../base/endpoint.ts";
 import type { Written } from "../format.ts";
 import { type Edit, type Member, memberOf } from "../json/json.ts";
-import { type JsonText, jsonTextOf } from "../json/json-text.ts";
+import { jsonTextOf } from "../json/json-text.ts";
 import { isObject } from "../neutral/reader.ts";
-import { holdsSettled, joinedTexts, NO_PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
+import { type JoinedFeatures, joinedOption } from "./option-objects.ts";
+import { NO_PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 
 export interface FittedBody {
   readonly body: Record<string, unknown>;
@@ -40,10 +41,12 @@ export function fitted(
   if (!isObject(written.body)) return written;
   const { body, dropped } = applyQuirks(written.body, dialect, provider.quirks);
   if (body === written.body && options === NO_PROVIDER_OPTIONS) return written;
-  const set = Object.entries(options.set).map(([name, value]) => [name, joined(name, body, value)]);
+  const features: JoinedFeatures = { sent: new Set(), lost: [] };
+  const set = Object.entries(options.set).map((option) => joinedOption(option, body, features));
+  const unsent = written.dropped.filter((name) => !features.sent.has(name));
   return {
     body: { ...body, ...Object.fromEntries(set) },
-    dropped: [...written.dropped, ...dropped, ...options.dropped],
+    dropped: [...unsent, ...dropped, ...features.lost, ...options.dropped],
   };
 }
 
@@ -117,10 +120,3 @@ const ownName = (rename: Readonly<Record<string, string>>, name: string): string
 
 /** As the keys of members are. */
 const latin1Of = (name: string): string => Buffer.from(name).toString("latin1");
-
-/** The members of some objects are joined, since they hold what is settled beside what is free. */
-function joined(name: string, body: Record<string, unknown>, value: JsonText): unknown {
-  if (!holdsSettled(name) || !Object.hasOwn(body, name)) return value;
-  const ours = body[name];
-  return isObject(ours) ? joinedTexts(ours, value) : value;
-}

@@ -3,7 +3,7 @@
  * ("invalid beta flag": BerriAI/litellm#19877, coder/aibridge#221, anthropics/claude-code#49370). What is left out is named.
  */
 import Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { answerOf } from "../../support/field/answers.ts";
 import { type Field, modelOf, startField, type TargetName } from "../../support/field/field.ts";
 
@@ -66,6 +66,92 @@ for (const stream of [false, true]) {
     expect(warningsOf(got)).toEqual([...dropped([PAID]), `no_price: ${PAID}`]);
   });
 }
+
+describe("beside a client's own options for Bedrock", () => {
+  const at = "/svc/provider_options/converse/additionalModelRequestFields";
+  const svcOf = (additionalModelRequestFields: object, more: object = {}) => ({
+    svc: { provider_options: { converse: { additionalModelRequestFields } }, ...more },
+  });
+  const OTHER = "dev-full-thinking-2025-05-14";
+  const thinking = { type: "enabled", budget_tokens: 2000 };
+
+  test.each<[string, string, object, object, object, readonly string[]]>([
+    ["other members", TAKEN.join(), {}, { top_k: 3 }, { anthropic_beta: TAKEN, top_k: 3 }, []],
+    ["betas", TAKEN.join(), {}, { anthropic_beta: [OTHER] }, { anthropic_beta: [...TAKEN, OTHER] }, []],
+    [
+      "the same betas",
+      TAKEN.join(),
+      {},
+      { anthropic_beta: [TAKEN[1], OTHER, OTHER, TAKEN[0]] },
+      { anthropic_beta: [...TAKEN, OTHER] },
+      [],
+    ],
+    ["betas alone", "", {}, { anthropic_beta: [OTHER, OTHER] }, { anthropic_beta: [OTHER] }, []],
+    ["no betas", TAKEN.join(), {}, { anthropic_beta: [] }, { anthropic_beta: TAKEN }, []],
+    // What the header's list would leave out is sent, since the options say so.
+    [
+      "one that is left out",
+      LEFT.join(),
+      {},
+      { anthropic_beta: [LEFT[2]] },
+      { anthropic_beta: [LEFT[2]] },
+      dropped(LEFT.slice(0, 2)),
+    ],
+    [
+      "thinking of the body",
+      TAKEN.join(),
+      { thinking },
+      { top_k: 3 },
+      { thinking, anthropic_beta: TAKEN, top_k: 3 },
+      [],
+    ],
+    [
+      "thinking",
+      TAKEN.join(),
+      { thinking },
+      { thinking: { type: "enabled", budget_tokens: 1500 } },
+      { thinking: { type: "enabled", budget_tokens: 1500 }, anthropic_beta: TAKEN },
+      [],
+    ],
+    [
+      "thinking by its other name",
+      TAKEN.join(),
+      { thinking },
+      { reasoning_config: { type: "enabled", budget_tokens: 1500 } },
+      { reasoning_config: { type: "enabled", budget_tokens: 1500 }, anthropic_beta: TAKEN },
+      [],
+    ],
+    // Options without a price go as a whole, and what the header asks for stays.
+    [
+      "what has no price",
+      TAKEN.join(),
+      {},
+      { anthropic_beta: [PAID], top_k: 3 },
+      { anthropic_beta: TAKEN },
+      [`dropped: ${at}`, `no_price: ${PAID}`],
+    ],
+    [
+      "no list of betas",
+      TAKEN.join(),
+      {},
+      { anthropic_beta: OTHER },
+      { anthropic_beta: TAKEN },
+      [`dropped: ${at}`, "no_price: anthropic_beta"],
+    ],
+  ])("%s", async (_, header, body, options, sent, warnings) => {
+    for (const stream of [false, true]) {
+      const got = await ask("converse", header, { ...body, ...svcOf(options) }, stream);
+      expect(got.status, got.text).toBe(200);
+      expect(fields()).toEqual(sent);
+      expect(warningsOf(got)).toEqual(warnings);
+    }
+    const strict = { compat: { strict: true } };
+    const { status, json } = await ask("converse", header, { ...body, ...svcOf(options, strict) });
+    expect([status, json.error?.param]).toEqual(
+      warnings.length === 0 ? [200, undefined] : [400, expect.anything()],
+    );
+  });
+});
 
 test("without betas the body has no place for them", async () => {
   for (const betas of ["", ","]) {

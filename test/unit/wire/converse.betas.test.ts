@@ -1,5 +1,5 @@
 /** Which of Anthropic's betas Bedrock takes for a model: others are refused with the whole call ("invalid beta flag"). */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { takesBeta } from "../../../src/wire/converse/betas.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { type Passable, passageTo } from "../../../src/wire/passages.ts";
@@ -75,4 +75,52 @@ test("what is paid apart is sent with an org's own key only", () => {
     ["anthropic-beta: context-1m-2025-08-07"],
     names.slice(0, 1),
   ]);
+});
+
+describe("an org's own key, with options of its own", () => {
+  const at = endpoint("m", { dialects: ["converse"], upstreamModel: SONNET_4_5 });
+  const KEPT = ["interleaved-thinking-2025-05-14", "context-management-2025-06-27"];
+  const pointer = `/svc/provider_options/${at.provider.id}/additionalModelRequestFields`;
+
+  /** The fields that are sent, and what is named as left out. */
+  function sent(additionalModelRequestFields: object, names: readonly string[] = KEPT) {
+    const svc = { provider_options: { [at.provider.id]: { additionalModelRequestFields } } };
+    const body = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "x" }], svc };
+    const request = {
+      ...FORMATS.messages.read(Buffer.from(JSON.stringify(body))),
+      features: { header: "anthropic-beta", names } as const,
+    };
+    const { write } = (passageTo(FORMATS.messages, at) as Passable).passage;
+    const { parts, dropped } = write(request, at, "org");
+    return [JSON.parse(Buffer.concat(parts).toString()).additionalModelRequestFields, dropped];
+  }
+
+  test("lists are joined and bounded, and what is beyond the bound is named", () => {
+    const many = Array.from({ length: 35 }, (_, index) => `beta-${index}`);
+    expect(sent({ anthropic_beta: [...many, "beta-0"] })).toEqual([
+      { anthropic_beta: [...KEPT, ...many.slice(0, 32)] },
+      [`${pointer}/anthropic_beta/32`, `${pointer}/anthropic_beta/33`, `${pointer}/anthropic_beta/34`],
+    ]);
+  });
+
+  test("what is no list stays, and the header's betas are named", () => {
+    expect(sent({ anthropic_beta: "beta-0" })).toEqual([
+      { anthropic_beta: "beta-0" },
+      KEPT.map((name) => `anthropic-beta: ${name}`),
+    ]);
+  });
+
+  test("what Converse has members for is left out, and an object of which nothing is left", () => {
+    const fields = {
+      max_tokens: 9,
+      maxTokens: 9,
+      system: "x",
+      inferenceConfig: { max_new_tokens: 9 },
+      top_k: 3,
+    };
+    const names = ["max_tokens", "maxTokens", "system", "inferenceConfig/max_new_tokens"];
+    const dropped = names.map((name) => `${pointer}/${name}`);
+    expect(sent(fields, [])).toEqual([{ top_k: 3 }, dropped]);
+    expect(sent({ max_tokens: 9 }, [])).toEqual([undefined, [`${pointer}/max_tokens`]]);
+  });
 });
