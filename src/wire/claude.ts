@@ -20,7 +20,7 @@ const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
 export const LEAST_BUDGET = 1024;
 
 /** The share of the output bound for thinking, which counts towards it: the rest is left for the answer. */
-const MOST_SHARE = 0.8;
+export const MOST_SHARE = 0.8;
 
 /** 4.6; see {@link claudeVersion}. Later ones take nothing but adaptive thinking, and no sampling. */
 const ADAPTIVE_FROM = 406;

@@ -51,6 +51,8 @@ export interface ClientRequest {
   readonly extras: Extras;
   /** Output tokens that the upstream is asked for at most, instead of what the body says; absent: as the body says. */
   readonly outputLimit?: number | undefined;
+  /** Tokens of thinking that the upstream is asked for at most, beside such a limit; absent: as the body says. */
+  readonly mostThinking?: number | undefined;
   /** What the client asks for in its format's header, for dialects that have it in the body. Absent: nothing, or they have not. */
   readonly features?: { readonly header: FeaturesHeader; readonly names: readonly string[] } | undefined;
   /** What was fetched of media that the body names by address, once an address. Absent: nothing. */

@@ -18,7 +18,7 @@ import { type LeftOut, leftOut, leftOutText, type PlannedFor } from "../../routi
 import type { Plan } from "../../routing/planner/planner.ts";
 import { neededAt } from "../../wire/needed-at.ts";
 import type { RequestFacts } from "../../wire/neutral/contract.ts";
-import { limitPointer } from "../../wire/relay/lowered.ts";
+import { limitPointer } from "../../wire/relay/limit-warnings.ts";
 import type { ReadCall } from "./call.ts";
 import { overflowError } from "./errors/refused-request.ts";
 

@@ -17,7 +17,8 @@ import type { Store } from "../../store/store.ts";
 import { NOTHING_SENT } from "../../wire/extras/sent.ts";
 import type { AnswerStream } from "../../wire/format.ts";
 import type { ReplyFacts, SvcReply } from "../../wire/neutral/contract.ts";
-import { limitWarnings } from "../../wire/relay/lowered.ts";
+import { passageTo } from "../../wire/passages.ts";
+import { limitWarnings } from "../../wire/relay/limit-warnings.ts";
 import type { Call } from "./call.ts";
 import { errorEvents, isToldInStream } from "./errors/error-events.ts";
 import { callerError } from "./failure.ts";
@@ -28,7 +29,7 @@ import type { StoredResponses } from "./kept/stored-responses.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type Ending, keepsText, type RecordDeps, recordOf } from "./record.ts";
-import { coveredAt, fittedAt, limitAt } from "./reservation/fit.ts";
+import { coveredAt, fittedAt, limitAt, toldAt } from "./reservation/fit.ts";
 import { charging, type HoldDeps, type Holds, releaseHolds } from "./reservation/holds.ts";
 
 export interface SettleDeps extends RecordDeps, HoldDeps {
@@ -244,7 +245,7 @@ function warn(
   }
   const fitted = fittedAt(call, call.endpoint);
   if (fitted !== undefined) call.warnings.push(`hold_fitted: ${fitted}`);
-  else if (call.plan?.limits !== undefined) warnOfLimit(call);
+  if (call.plan?.limits !== undefined) warnOfLimit(call, fitted !== undefined);
   if (call.waitedMs > 0) call.warnings.push(`hold_waited: ${Math.ceil(call.waitedMs)}`);
   if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
@@ -263,11 +264,14 @@ function warn(
 }
 
 /** Names what the endpoint was told less of than the client asks for. */
-function warnOfLimit(call: Call): void {
-  const { request, endpoint, incoming } = call;
+function warnOfLimit(call: Call, isFitted: boolean): void {
+  const { request, endpoint, incoming, dropped } = call;
   const limit = limitAt(call, endpoint);
-  if (request === undefined || limit === undefined) return;
-  call.warnings.push(...limitWarnings(incoming.format.name, request, limit, call.dropped));
+  if (request === undefined || endpoint === undefined || limit === undefined) return;
+  const { format } = incoming;
+  const isSplice = passageTo(format, endpoint)?.isSplice === true;
+  const way = { format: format.name, isSplice, isFitted, dropped };
+  call.warnings.push(...limitWarnings(request, endpoint, toldAt(call, endpoint, limit), way));
 }
 
 /** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */

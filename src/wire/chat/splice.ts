@@ -12,7 +12,7 @@ import { type Member, memberOf } from "../json/json.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
 import { CHAT_CALLS, someNeedEdits } from "../relay/call-edits.ts";
-import { limitedEdits } from "../relay/lowered.ts";
+import { limitSplice } from "../relay/lowered.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { chatReport, isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
@@ -93,8 +93,7 @@ export function spliceChatRequest(
   else if (!remove.includes("stream_options") && request.usageSwitch !== undefined) {
     edits.push(request.usageSwitch);
   }
-  if (request.outputLimit !== undefined)
-    append(edits, limitedEdits(request, boundNames(maxTokensField), edits));
+  if (request.outputLimit !== undefined) limitSplice(request, endpoint, boundNames(maxTokensField), splice);
   const field = request.maxTokensField;
   const isOther = maxTokensField !== "either" && field !== maxTokensField;
   if (isOther && field !== undefined && !remove.includes(field)) {

@@ -8,10 +8,9 @@ import { readStop, unusableChoice } from "../chat/stop.ts";
 import { readChatUsage, writeChatUsage } from "../chat/usage.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { Outgoing, Passage, WholeAnswer } from "../format.ts";
-import { append } from "../json/append.ts";
 import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
-import { limitedEdits } from "../relay/lowered.ts";
+import { limitSplice } from "../relay/lowered.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
 import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
 import { replyOfChat } from "./chat-shaped.ts";
@@ -59,6 +58,6 @@ function spliceCompletionsRequest(
   if (!endpoint.provider.quirks.streamUsage) remove.push("stream_options");
   else if (!remove.includes("stream_options") && request.usageSwitch !== undefined)
     edits.push(request.usageSwitch);
-  if (request.outputLimit !== undefined) append(edits, limitedEdits(request, ["max_tokens"], edits));
+  if (request.outputLimit !== undefined) limitSplice(request, endpoint, ["max_tokens"], splice);
   return spliced(request, splice);
 }

@@ -11,6 +11,8 @@ export interface Generation {
    * cannot be set: the reasoning of some models cannot be switched off.
    */
   readonly efforts: Readonly<Partial<Record<Effort, number | string>>>;
+  /** No smaller budget is taken, but for 0 and -1, which say something else. */
+  readonly leastBudget: number;
   /** Tool results may contain media; for other models media are written beside them. */
   readonly mediaInResults: boolean;
   /** A function call that comes back without its thought signature is refused. */
@@ -24,15 +26,16 @@ export interface Generation {
 
 const BUDGETS = { minimal: 1024, low: 1024, medium: 8192, high: 24576, xhigh: 24576, max: 24576 };
 const LEVELS = { low: "LOW", medium: "MEDIUM", high: "HIGH", xhigh: "HIGH", max: "HIGH" };
-const OLDER = { mediaInResults: false, signedCalls: false, formatsBesideTools: false };
-const NEWER = { mediaInResults: true, signedCalls: true, formatsBesideTools: true };
+const OLDER = { leastBudget: 1, mediaInResults: false, signedCalls: false, formatsBesideTools: false };
+const NEWER = { leastBudget: 1, mediaInResults: true, signedCalls: true, formatsBesideTools: true };
 
 /**
- * Budgets are those of Google's own OpenAI-compatible endpoint.
+ * Budgets are those of Google's own OpenAI-compatible endpoint; the least ones as in lobehub/lobehub#8122 and snailyp/gemini-balance#160.
  * https://ai.google.dev/gemini-api/docs/thinking, https://ai.google.dev/gemini-api/docs/openai#thinking
  */
 const GENERATIONS: readonly Generation[] = [
-  { models: /gemini-2\.5-pro/, efforts: BUDGETS, ...OLDER },
+  { models: /gemini-2\.5-pro/, efforts: BUDGETS, ...OLDER, leastBudget: 128 },
+  { models: /gemini-2\.5-flash-lite/, efforts: { none: 0, ...BUDGETS }, ...OLDER, leastBudget: 512 },
   { models: /gemini-[12][.-]/, efforts: { none: 0, ...BUDGETS }, ...OLDER },
   { models: /gemini-[\d.]+-pro/, efforts: { minimal: "LOW", ...LEVELS }, ...NEWER },
 ];

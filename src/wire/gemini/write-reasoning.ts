@@ -23,21 +23,29 @@ export function writeReasoning(
     return undefined;
   }
   const config = { ...writeAmount(reasoning, generation), ...writeShow(reasoning) };
-  if (effort !== undefined && generation.efforts[effort] === undefined) options.putBack("reasoning");
+  const isUnknown = effort !== undefined && generation.efforts[effort] === undefined;
+  if (isUnknown || isTooSmall(reasoning.budgetTokens ?? 0, generation.leastBudget))
+    options.putBack("reasoning");
   return Object.keys(config).length > 0 ? config : undefined;
 }
 
 /** The provider takes one of budget and level; a budget is the more exact. */
 function writeAmount(
-  { effort, budgetTokens, isAdaptive }: Reasoning,
-  { efforts }: Generation,
+  { effort, budgetTokens, mostTokens = Number.POSITIVE_INFINITY, isAdaptive }: Reasoning,
+  { efforts, leastBudget }: Generation,
 ): ThinkingConfig {
-  if (budgetTokens !== undefined) return { thinkingBudget: budgetTokens };
+  if (budgetTokens !== undefined)
+    return isTooSmall(budgetTokens, leastBudget) ? {} : { thinkingBudget: budgetTokens };
   const amount = effort === undefined ? undefined : efforts[effort];
-  if (typeof amount === "number") return { thinkingBudget: amount };
+  if (typeof amount === "number")
+    return { thinkingBudget: Math.min(amount, Math.max(mostTokens, leastBudget)) };
   if (amount !== undefined) return { thinkingLevel: amount };
   return isAdaptive === true ? { thinkingBudget: DYNAMIC_BUDGET } : {};
 }
+
+/** 0 and -1 are no budgets, but words for none and for any. */
+const isTooSmall = (budgetTokens: number, leastBudget: number): boolean =>
+  budgetTokens > 0 && budgetTokens < leastBudget;
 
 /** Formats in which a client sets a budget, or leaves it to the model, show the thinking by default. */
 function writeShow({ show, summary, budgetTokens, isAdaptive }: Reasoning): ThinkingConfig {

@@ -5,7 +5,6 @@
 import type { Endpoint } from "../../base/endpoint.ts";
 import { acceptedBy } from "../accepts/bounds.ts";
 import { idEdits, messagesIds } from "../accepts/spliced-ids.ts";
-import { LEAST_BUDGET } from "../claude.ts";
 import type { Billed } from "../extras/sift.ts";
 import { NO_ORG_KEY, type OrgKey, type Outgoing, type Passage } from "../format.ts";
 import { append } from "../json/append.ts";
@@ -14,8 +13,8 @@ import { opaquePaths } from "../json/opaque.ts";
 import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
 import { type CallForm, someNeedEdits } from "../relay/call-edits.ts";
-import { isThinkingCrowdedOut, limitedEdits } from "../relay/lowered.ts";
-import { type RequestSplice, spliced, spliceOf, without } from "../relay/splice.ts";
+import { limitSplice } from "../relay/lowered.ts";
+import { spliced, spliceOf, without } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isErrorBody, messagesReport, noMessage, readMessagesReply } from "./read-reply.ts";
@@ -38,7 +37,7 @@ export function spliceMessagesRequest(
   left: readonly string[] = [],
 ): Outgoing {
   const splice = without(left, request, spliceOf(request, endpoint, "messages", billed));
-  if (request.outputLimit !== undefined) limitSplice(request, splice);
+  if (request.outputLimit !== undefined) limitSplice(request, endpoint, ["max_tokens"], splice);
   const messages = memberOf(request.members, "messages") as Member;
   if (request.hasThinking) append(splice.edits, withoutForeign(request.bytes, messages));
   if (request.hasForeignIds) {
@@ -46,14 +45,6 @@ export function spliceMessagesRequest(
     append(splice.edits, idEdits(request.bytes, messages, messagesIds, accepted, orgKey));
   }
   return spliced(request, splice);
-}
-
-/** Thinking with a budget below the least that is taken is refused: it is left out. */
-function limitSplice(request: MessagesRequest, splice: RequestSplice): void {
-  append(splice.edits, limitedEdits(request, ["max_tokens"], splice.edits));
-  if (!isThinkingCrowdedOut(request, LEAST_BUDGET)) return;
-  splice.remove.push("thinking");
-  splice.dropped.push("/thinking");
 }
 
 const CALLS: CallForm = { ...CALL_BLOCK, paths: opaquePaths([["content", "*"]]) };

@@ -206,6 +206,8 @@ export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | 
 export interface Reasoning {
   readonly effort?: Effort;
   readonly budgetTokens?: number;
+  /** The most that an effort becomes where it becomes a budget; absent: as much as it is worth. */
+  readonly mostTokens?: number;
   /** Anthropic's `adaptive`: the model decides; Google's dynamic budget. */
   readonly isAdaptive?: boolean;
   /** Whether the reasoning, or a summary of it, shall be shown. Absent: as the provider does. */

@@ -4,136 +4,159 @@
  * answer (vLLM's `min_tokens`) not above it.
  */
 import { pointerTo } from "../../base/document/document.ts";
-import type { ClientRequest, FormatName } from "../format.ts";
-import { type Edit, type Member, memberOf, membersOf } from "../json/json.ts";
+import type { Endpoint } from "../../base/endpoint.ts";
+import type { ClientRequest } from "../format.ts";
+import { append } from "../json/append.ts";
+import { applyEdits, type Edit, membersOf, removeMembers, utf8Of } from "../json/json.ts";
 import type { NeutralRequest } from "../neutral/neutral.ts";
-import { BUDGET_PATHS, LEAST_PATHS, limitEdits, MOST_BYTES, type Path } from "./output-limit.ts";
+import {
+  type Budget,
+  budgetsIn,
+  LEAST_PATHS,
+  mostThinkingIn,
+  numbersIn,
+  optionBudgets,
+  optionNumbers,
+  optionsText,
+  type Path,
+  type Stated,
+} from "./budgets.ts";
+import { limitEdits } from "./output-limit.ts";
+import type { RequestSplice } from "./splice.ts";
 
-/** Members of each format's body that hold its limit. */
-const LIMIT_PATHS: Readonly<Partial<Record<FormatName, readonly Path[]>>> = {
-  chat: [["max_tokens"], ["max_completion_tokens"]],
-  completions: [["max_tokens"]],
-  responses: [["max_output_tokens"]],
-  messages: [["max_tokens"]],
-  generate: [["generation", "max_tokens"]],
-};
-
-/** The share of a lowered limit that is left for the answer where a budget of thinking would take all. */
-const LEAST_ANSWER_SHARE = 0.2;
-
-/** JSON pointer to the member that holds the request's limit, the largest if there are several. */
-export function limitPointer(format: FormatName, request: ClientRequest): string {
-  const stated = numbersIn(request, LIMIT_PATHS[format] ?? []).toSorted((a, b) => b.tokens - a.tokens);
-  return pointerTo(stated[0]?.path ?? ["max_tokens"]);
+/** What an endpoint is told instead of what the request says. */
+export interface Told {
+  /** The output limit, in tokens. */
+  readonly outputLimit: number;
+  /** Tokens of thinking at most; absent: as the request says. */
+  readonly mostThinking?: number | undefined;
 }
-
-/** What a request states above a limit, by JSON pointer, each with the tokens that are told instead. */
-function loweredAt(
-  format: FormatName,
-  request: ClientRequest,
-  limit: number,
-): readonly { readonly at: string; readonly tokens: number }[] {
-  const limits = numbersIn(request, LIMIT_PATHS[format] ?? []).filter(({ tokens }) => tokens > limit);
-  const lowered = limits.map(({ path }) => ({ path, tokens: limit }));
-  return [...lowered, ...heldTo(request, limit)].map(({ path, tokens }) => ({ at: pointerTo(path), tokens }));
-}
-
-/** As warnings name them. @param dropped pointers to members that were left out */
-export const limitWarnings = (
-  format: FormatName,
-  request: ClientRequest,
-  limit: number,
-  dropped: readonly string[] = [],
-): readonly string[] =>
-  loweredAt(format, request, limit)
-    .filter(({ at }) => !dropped.some((pointer) => at === pointer || at.startsWith(`${pointer}/`)))
-    .map(({ at, tokens }) => `lowered: ${at} to ${tokens}`);
 
 /**
- * The edits of a body that passes as bytes, for the gateway's limit and the numbers that are held to it; none where the request has no such
- * limit.
- * @param names as of `limitEdits`
- * @param others that are made in the body: they stay
+ * @param outputLimit that the endpoint is told
+ * @param longest the longest answer that it gives, where more is asked for. A limit below that leaves room for the budget by itself
  */
-export function limitedEdits(
-  request: ClientRequest,
-  names: readonly [string, ...string[]],
-  others: readonly Edit[],
-): Edit[] {
-  const { outputLimit } = request;
-  if (outputLimit === undefined) return [];
-  const held = heldTo(request, outputLimit)
-    .filter(({ start, end }) => !others.some((other) => other.start < end && start < other.end))
-    .map(({ start, end, tokens }) => ({ start, end, text: String(tokens) }));
-  return [...limitEdits(request, names, others), ...held];
+export const toldWithin = (outputLimit: number, longest: number | undefined): Told => ({
+  outputLimit,
+  mostThinking: longest === undefined ? undefined : mostThinkingIn(longest),
+});
+
+/** A number as it is told. */
+interface Lowered {
+  readonly stated: Stated;
+  readonly tokens: number;
 }
 
-/** Whether the gateway's limit leaves Claude's thinking a budget that is smaller than the provider takes. */
-export const isThinkingCrowdedOut = (request: ClientRequest, leastTokens: number): boolean =>
-  heldTo(request, request.outputLimit ?? Number.POSITIVE_INFINITY).some(
-    ({ path: [first], tokens }) => first === "thinking" && tokens < leastTokens,
+/** What of a body or of options is told in another way. */
+interface Changes {
+  readonly lowered: readonly Lowered[];
+  /** Paths to what is left out, since no budget is left that the provider takes. */
+  readonly gone: readonly Path[];
+}
+
+function changesOf(budgets: readonly Budget[], least: readonly Stated[], told: Told): Changes {
+  const { outputLimit, mostThinking = Number.POSITIVE_INFINITY } = told;
+  const above = budgets.filter(({ tokens }) => tokens > mostThinking);
+  const isTaken = ({ leastTokens }: Budget) => mostThinking >= leastTokens;
+  return {
+    lowered: [
+      ...above.filter(isTaken).map((stated) => ({ stated, tokens: mostThinking })),
+      ...least
+        .filter(({ tokens }) => tokens > outputLimit)
+        .map((stated) => ({ stated, tokens: outputLimit })),
+    ],
+    gone: above.filter((budget) => !isTaken(budget)).map(({ holder }) => holder),
+  };
+}
+
+export const bodyChanges = (request: ClientRequest, endpoint: Endpoint, told: Told): Changes =>
+  changesOf(budgetsIn(request, endpoint), numbersIn(request, LEAST_PATHS), told);
+
+/** @param json latin1 */
+export const optionChanges = (json: string, endpoint: Endpoint, told: Told): Changes =>
+  changesOf(optionBudgets(json, endpoint), optionNumbers(json, LEAST_PATHS), told);
+
+/** The request as the endpoint is told it. The writers of bodies make the rest of it. */
+export function lowered(request: ClientRequest, endpoint: Endpoint, told: Told): ClientRequest {
+  const options = optionsText(request, endpoint);
+  if (options === "") return { ...request, ...told };
+  const { svc } = request;
+  const text = utf8Of(changed(options, optionChanges(options, endpoint, told)));
+  const providerOptions = { ...svc.providerOptions, [endpoint.provider.id]: text };
+  return { ...request, ...told, svc: { ...svc, providerOptions } };
+}
+
+function changed(json: string, { lowered, gone }: Changes): string {
+  const edits = lowered.map(({ stated: { start, end }, tokens }) => ({ start, end, text: String(tokens) }));
+  return without(gone, applyEdits(json, edits));
+}
+
+/** An object without the members at these paths. All that are in one object go at once: a client may write one name in many ways. */
+function without(paths: readonly (readonly string[])[], json: string): string {
+  if (paths.length === 0) return json;
+  const members = membersOf(json) ?? [];
+  const inner = Map.groupBy(paths, ([name]) => name);
+  const gone: string[] = [];
+  const edits: Edit[] = [];
+  for (const { key, valueStart, valueEnd } of members) {
+    const within = inner.get(utf8Of(key))?.map((path) => path.slice(1)) ?? [];
+    if (within.some((path) => path.length === 0)) gone.push(key);
+    else if (within.length > 0) {
+      const text = without(within, json.slice(valueStart, valueEnd));
+      edits.push({ start: valueStart, end: valueEnd, text });
+    }
+  }
+  return applyEdits(json, [...edits, ...removeMembers(members, gone)]);
+}
+
+/**
+ * Makes a splice say the gateway's limit, where the request has one, and the numbers that are held to it.
+ * @param names as of `limitEdits`
+ */
+export function limitSplice(
+  request: ClientRequest,
+  endpoint: Endpoint,
+  names: readonly [string, ...string[]],
+  splice: RequestSplice,
+): void {
+  const { outputLimit, mostThinking } = request;
+  if (outputLimit === undefined) return;
+  const { edits, remove, dropped } = splice;
+  const { lowered, gone } = bodyChanges(request, endpoint, { outputLimit, mostThinking });
+  // What an option or a quirk says in a member stays.
+  const isSet = (start: number, end: number) => edits.some((other) => other.start < end && start < other.end);
+  const held = lowered
+    .filter(({ stated: { start, end } }) => !isSet(start, end))
+    .map(({ stated: { start, end }, tokens }): Edit => ({ start, end, text: String(tokens) }));
+  const left = gone.filter(([name]) => !isReplacedWhole(request, name, edits));
+  append(edits, [...limitEdits(request, names, edits), ...held]);
+  for (const path of left) {
+    remove.push(path[0]);
+    dropped.push(pointerTo(path));
+  }
+}
+
+const isReplacedWhole = ({ members }: ClientRequest, name: string, edits: readonly Edit[]): boolean =>
+  members.some(
+    ({ key, valueStart, valueEnd }) =>
+      key === name && edits.some(({ start, end }) => start === valueStart && end === valueEnd),
   );
 
 /** A translated request with the gateway's limit, where it has one. */
-export function limited(neutral: NeutralRequest, { outputLimit, facts }: ClientRequest): NeutralRequest {
+export function limited(
+  neutral: NeutralRequest,
+  { outputLimit, mostThinking }: ClientRequest,
+): NeutralRequest {
   if (outputLimit === undefined) return neutral;
   const { maxTokens, reasoning } = neutral.options;
   const { at = "/max_tokens" } = maxTokens ?? {};
   const options = { ...neutral.options, maxTokens: { value: outputLimit, at } };
-  const budgetTokens = reasoning?.value.budgetTokens;
-  if (reasoning === undefined || budgetTokens === undefined || budgetTokens < outputLimit)
-    return { ...neutral, options };
+  if (reasoning === undefined || mostThinking === undefined) return { ...neutral, options };
+  const { budgetTokens } = reasoning.value;
   const value = {
     ...reasoning.value,
-    budgetTokens: loweredBudget(budgetTokens, outputLimit, facts.maxTokens),
+    mostTokens: mostThinking,
+    ...(budgetTokens !== undefined && { budgetTokens: Math.min(budgetTokens, mostThinking) }),
   };
   return { ...neutral, options: { ...options, reasoning: { ...reasoning, value } } };
-}
-
-/** A number of a body. */
-interface Stated {
-  readonly path: Path;
-  readonly tokens: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The numbers that a limit makes lower, as they are told. */
-function heldTo(request: ClientRequest, limit: number): readonly Stated[] {
-  const { maxTokens } = request.facts;
-  const budgets = numbersIn(request, BUDGET_PATHS)
-    .filter(({ tokens }) => tokens >= limit)
-    .map((stated) => ({ ...stated, tokens: loweredBudget(stated.tokens, limit, maxTokens) }));
-  const least = numbersIn(request, LEAST_PATHS).filter(({ tokens }) => tokens > limit);
-  return [...budgets, ...least.map((stated) => ({ ...stated, tokens: limit }))];
-}
-
-/**
- * As many tokens are left for the answer as the caller left, but no more than a share of the limit, which thinking needs too.
- * @param budget at least the limit
- */
-function loweredBudget(budget: number, limit: number, maxTokens: number | undefined): number {
-  const left = (maxTokens ?? budget) - budget;
-  return limit - Math.max(1, Math.min(left, Math.ceil(limit * LEAST_ANSWER_SHARE)));
-}
-
-const numbersIn = (request: ClientRequest, paths: readonly Path[]): Stated[] =>
-  paths.flatMap((path) => numberAt(request, path) ?? []);
-
-function numberAt({ bytes, members }: ClientRequest, path: Path): Stated | undefined {
-  const [first, ...inner] = path;
-  let member = memberOf(members, first);
-  if (member === undefined || member.valueEnd - member.valueStart > MOST_BYTES) return undefined;
-  let from = 0;
-  const text = ({ valueStart, valueEnd }: Member) =>
-    bytes.toString("latin1", from + valueStart, from + valueEnd);
-  for (const name of inner) {
-    const within: Member | undefined = memberOf(membersOf(text(member)) ?? [], name);
-    if (within === undefined) return undefined;
-    from += member.valueStart;
-    member = within;
-  }
-  const tokens = Number(text(member));
-  if (!Number.isSafeInteger(tokens)) return undefined;
-  return { path, tokens, start: from + member.valueStart, end: from + member.valueEnd };
 }

@@ -11,7 +11,17 @@ import { generationOf } from "../gemini/models.ts";
 import { type Edit, type Member, memberOf } from "../json/json.ts";
 import { isEffort, USUAL_EFFORT } from "../neutral/effort.ts";
 import type { Effort } from "../neutral/neutral.ts";
-import { isObject, objectOf } from "../neutral/reader.ts";
+import { objectOf } from "../neutral/reader.ts";
+import {
+  budgetsIn,
+  LEAST_PATHS,
+  MOST_BYTES,
+  numbersIn,
+  optionBudgets,
+  optionNumbers,
+  optionsText,
+  type Path,
+} from "./budgets.ts";
 
 /** The members of each dialect's body that hold its limit. */
 const LIMIT_MEMBERS: Readonly<Partial<Record<Dialect, readonly string[]>>> = {
@@ -62,50 +72,51 @@ export function limitEdits(
   return [{ start, end: start, text: `"${name}":${text},` }];
 }
 
-/** A larger member is not looked through for a budget of a few bytes. */
-export const MOST_BYTES = 64 * 1024;
-
-/** The way from a body down to a value. */
-export type Path = readonly [string, ...string[]];
-type Paths = readonly Path[];
-
-/** The least answer, in tokens: servers of open models take it, and above the output limit refuse it. */
-export const LEAST_PATHS: Paths = [["min_tokens"]];
-
-/** Members that may hold a budget of thinking, in any dialect, down to the number. */
-export const BUDGET_PATHS: Paths = [
-  ["thinking", "budget_tokens"],
-  ["reasoning", "max_tokens"],
-  ["reasoning", "budget_tokens"],
-  ["thinking_budget"],
-  ["generation", "reasoning", "budget_tokens"],
-  ["generationConfig", "thinkingConfig", "thinkingBudget"],
-  ["additionalModelRequestFields", "thinking", "budget_tokens"],
-];
-
 /**
  * Tokens that a request lets an endpoint think at most, where it says so, in its body or in its options for the provider; else 0.
  * Such tokens count towards the output limit.
+ * @param mostThinking that the endpoint is told; absent: as the request says
  */
-export const thinkingBudget = (request: ClientRequest, endpoint: Endpoint): number =>
-  mostStated(request, endpoint, BUDGET_PATHS);
+export function thinkingBudget(
+  request: ClientRequest,
+  endpoint: Endpoint,
+  mostThinking = Number.POSITIVE_INFINITY,
+): number {
+  const options = optionsText(request, endpoint);
+  const budgets = [...budgetsIn(request, endpoint), ...optionBudgets(options, endpoint)];
+  // One for which too little is left is not sent.
+  const told = budgets.map(({ tokens, leastTokens }) =>
+    tokens > mostThinking && mostThinking < leastTokens ? 0 : Math.min(tokens, mostThinking),
+  );
+  return Math.max(0, ...told);
+}
 
 /**
  * The least output limit, in tokens, that an endpoint may be told: it leaves so many for the answer beside thinking, also where the
  * gateway makes a budget of an effort.
+ * @param mostThinking as of {@link thinkingBudget}
  */
 export function leastLimit(
   request: ClientRequest,
   endpoint: Endpoint,
   { dialect, isSplice }: { readonly dialect: Dialect; readonly isSplice: boolean },
   answerTokens: number,
+  mostThinking = Number.POSITIVE_INFINITY,
 ): number {
-  const budget = thinkingBudget(request, endpoint);
+  const budget = thinkingBudget(request, endpoint, mostThinking);
   // What speaks the client's dialect is sent the effort itself.
   const effort = budget > 0 || isSplice ? undefined : effortOf(request);
   const least =
-    effort === undefined ? answerTokens + budget : roomFor(effort, endpoint, dialect, answerTokens);
-  return Math.max(least, mostStated(request, endpoint, LEAST_PATHS));
+    effort === undefined
+      ? answerTokens + budget
+      : roomFor(effort, endpoint, dialect, answerTokens, mostThinking);
+  return Math.max(least, leastAnswer(request, endpoint));
+}
+
+/** The least answer that a request asks for, in tokens; 0 where it asks for none. */
+function leastAnswer(request: ClientRequest, endpoint: Endpoint): number {
+  const options = optionNumbers(optionsText(request, endpoint), LEAST_PATHS);
+  return Math.max(0, ...[...numbersIn(request, LEAST_PATHS), ...options].map(({ tokens }) => tokens));
 }
 
 function roomFor(
@@ -113,11 +124,12 @@ function roomFor(
   { upstreamModel, capabilities }: Endpoint,
   dialect: Dialect,
   answerTokens: number,
+  mostThinking: number,
 ): number {
   if (!capabilities.reasoning) return answerTokens;
   if (dialect === "gemini") {
     const amount = generationOf(upstreamModel).efforts[effort];
-    return answerTokens + (typeof amount === "number" ? amount : 0);
+    return answerTokens + (typeof amount === "number" ? Math.min(amount, mostThinking) : 0);
   }
   const isClaude =
     dialect === "messages" || (dialect === "converse" && familyOf(upstreamModel) === "anthropic");
@@ -125,7 +137,7 @@ function roomFor(
 }
 
 /** Members that hold the effort of thinking, in any format of clients. */
-const EFFORT_PATHS: Paths = [
+const EFFORT_PATHS: readonly Path[] = [
   ["reasoning", "effort"],
   ["reasoning_effort"],
   ["output_config", "effort"],
@@ -141,31 +153,14 @@ function effortOf(request: ClientRequest): Exclude<Effort, "none"> | undefined {
   return effort ?? (isSwitchedOn === true ? USUAL_EFFORT : undefined);
 }
 
-/** The most tokens that a request states there, in its body or in its options for the provider; 0 where it states none. */
-function mostStated(request: ClientRequest, { provider }: Endpoint, paths: Paths): number {
-  const { providerOptions } = request.svc;
-  const options = Object.hasOwn(providerOptions, provider.id)
-    ? jsonIn(providerOptions[provider.id] as string)
-    : undefined;
-  return Math.max(mostIn(bodyAt(request, paths), paths), isObject(options) ? mostIn(options, paths) : 0);
-}
-
 /** The members of a request's body that the paths begin with. */
-function bodyAt({ bytes, members }: ClientRequest, paths: Paths): object {
+function bodyAt({ bytes, members }: ClientRequest, paths: readonly Path[]): object {
   const isSeen = (key: string) => paths.some(([first]) => first === key);
   return Object.fromEntries(
     members
       .filter(({ key, valueStart, valueEnd }) => isSeen(key) && valueEnd - valueStart <= MOST_BYTES)
       .map(({ key, valueStart, valueEnd }) => [key, jsonIn(bytes.toString("latin1", valueStart, valueEnd))]),
   );
-}
-
-const mostIn = (body: object, paths: Paths): number =>
-  Math.max(0, ...paths.map((path) => numberAt(body, path)));
-
-function numberAt(body: object, path: readonly string[]): number {
-  const value = valueAt(body, path);
-  return typeof value === "number" && Number.isSafeInteger(value) ? value : 0;
 }
 
 function valueAt(body: object, path: readonly string[]): unknown {

@@ -13,7 +13,7 @@ import { latin1Json, type Member, memberOf, moved } from "../json/json.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { someNeedEdits } from "../relay/call-edits.ts";
-import { limitedEdits } from "../relay/lowered.ts";
+import { limitSplice } from "../relay/lowered.ts";
 import { type RequestSplice, spliced, spliceOf, without } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
@@ -87,8 +87,7 @@ function writeSpliced(
 ): Outgoing {
   const splice = without(left, request, spliceOf(request, endpoint, "responses", billed));
   splice.remove.push("previous_response_id");
-  if (request.outputLimit !== undefined)
-    append(splice.edits, limitedEdits(request, ["max_output_tokens"], splice.edits));
+  if (request.outputLimit !== undefined) limitSplice(request, endpoint, ["max_output_tokens"], splice);
   const input = memberOf(request.members, "input");
   if (input !== undefined) {
     if (request.hasReasoning) removeForeign(request, input, endpoint, splice);

@@ -2,7 +2,7 @@
  * Output limits that some endpoints of a model can give and others cannot: those that can come first, the others are told what they can
  * give, each its own, and the hold is of what is told.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { removeFolder, seededFolder, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { addOrgs } from "../../support/money/orgs.ts";
 
@@ -17,7 +17,11 @@ let gateway: TestGateway;
 let keys: Record<string, string>;
 beforeAll(async () => {
   folder = await seededFolder(() => {});
-  keys = await addOrgs(folder, { full: { creditMicroUsd: CREDIT }, fitted: { creditMicroUsd: 20_000 } });
+  keys = await addOrgs(folder, {
+    full: { creditMicroUsd: CREDIT },
+    fitted: { creditMicroUsd: 20_000 },
+    thinks: { creditMicroUsd: 28_000 },
+  });
   const bodies = (chat: object) => ({ quirks: { bodies: { chat } } });
   gateway = await testGateway({
     folder,
@@ -109,6 +113,65 @@ test("what is told is held, and a call may be fitted below it", async () => {
   expect(fitted.json.svc.warnings).toEqual([`hold_fitted: ${limit}`]);
   const covered = await ask(["shorter"], {}, { hold: "fit" }, keys.fitted);
   expect(covered.json.svc.warnings).toEqual(["lowered: /max_tokens to 16000"]);
+});
+
+describe("thinking, where the limit is lowered and the call is fitted", () => {
+  const budget = (tokens: number) => ({ thinking_budget: tokens });
+  const optionsOf = (options: object) => ({ hold: "fit", provider_options: { short: options } });
+
+  test.each<[string, object, object, string]>([
+    ["of the body", budget(63_000), { hold: "fit" }, "/thinking_budget"],
+    ["of the options", {}, optionsOf(budget(63_000)), "/svc/provider_options/short/thinking_budget"],
+  ])("C14: a budget %s counts as it is told", async (_, body, svc, pointer) => {
+    for (const stream of [false, true]) {
+      // 28,000 tokens are covered: less than the limit, and more than the budget and an answer beside it.
+      const { status, text } = await ask(["short"], { ...body, stream }, svc, keys.thinks);
+      expect(status, text).toBe(200);
+      const { max_tokens: limit, thinking_budget } = told();
+      expect(limit).toBeGreaterThan(25_600 + 1024);
+      expect(limit).toBeLessThan(28_000);
+      expect(thinking_budget).toBe(25_600);
+      expect(JSON.parse(/"warnings":(\[[^\]]*\])/.exec(text)?.[1] ?? "")).toEqual([
+        `hold_fitted: ${limit}`,
+        `lowered: ${pointer} to 25600`,
+      ]);
+    }
+  });
+
+  test("a fitted limit leaves a budget that the endpoint can give as it is", async () => {
+    const { json } = await ask(
+      ["short"],
+      { max_tokens: 32_000, ...budget(26_000) },
+      { hold: "fit" },
+      keys.thinks,
+    );
+    const limit = told().max_tokens;
+    expect([limit < 28_000, told().thinking_budget]).toEqual([true, 26_000]);
+    expect(json.svc.warnings).toEqual([`hold_fitted: ${limit}`]);
+  });
+
+  test("less than the budget and an answer is not covered", async () => {
+    const { status, json } = await ask(["short"], budget(63_000), { hold: "fit" }, keys.fitted);
+    expect([status, json.error.code]).toEqual([402, "insufficient_credits"]);
+    // The least that helps: 25,600 + 1,024 tokens, and the prompt.
+    expect(json.error.details.required_micro_usd).toBeGreaterThan(26_624);
+    expect(json.error.details.required_micro_usd).toBeLessThan(27_000);
+  });
+
+  test("a dry run names what is lowered in options, too", async () => {
+    const body = {
+      model: "test/model",
+      messages: [{ role: "user", content: "x" }],
+      generation: { max_tokens: ASKED },
+      route: { providers: { only: ["short"] } },
+      provider_options: { short: budget(63_000) },
+    };
+    const { json } = await gateway.call("POST", "/v1/svc/dry_run", { body });
+    expect(json.warnings).toEqual([
+      "lowered: /generation/max_tokens to 32000",
+      "lowered: /provider_options/short/thinking_budget to 25600",
+    ]);
+  });
 });
 
 test("a provider's own ways with the member stay", async () => {

@@ -1,6 +1,6 @@
 /**
  * Output limits above what an endpoint gives (ogx-ai/ogx#5696): lowered with a warning, in strict mode 400 at the member that the client
- * sent, and never a context overflow, on which clients compact. What is held, thinking and least answers follow the lowered limit.
+ * sent, and never a context overflow, on which clients compact. What follows a lowered limit is in `output-limit.budgets.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../support/conformance/ask.ts";
@@ -134,72 +134,6 @@ describe("a prompt beside which the longest answer has no place", () => {
     const body = { messages: [{ role: "user", content: "word ".repeat(230_000) }], max_tokens: ASKED };
     const { status, json } = await field.send("chat", "chat", body);
     expect([status, json.error.code]).toEqual([400, "context_length_exceeded"]);
-  });
-});
-
-describe("thinking and least answers follow", () => {
-  const thinking = (budget_tokens: number, max_tokens = ASKED) => ({
-    messages: [USER],
-    max_tokens,
-    thinking: { type: "enabled", budget_tokens },
-  });
-
-  test.each<[string, TargetName, (json: Json) => unknown]>([
-    ["messages", "messages", (json) => json.thinking],
-    ["converse", "converse", (json) => json.additionalModelRequestFields.thinking],
-  ])("a budget above the limit: %s", async (_, target, read) => {
-    for (const stream of MODES) {
-      // As Claude Code asks for it: one token is left for the answer.
-      const most = await sent("messages", target, thinking(ASKED - 1), stream);
-      expect(most.status, most.text).toBe(200);
-      expect(read(field.up.last.json)).toEqual({ type: "enabled", budget_tokens: MOST - 1 });
-      expect(warningsOf(most)).toEqual([
-        `lowered: /max_tokens to ${MOST}`,
-        `lowered: /thinking/budget_tokens to ${MOST - 1}`,
-      ]);
-      // A fifth of the limit is enough for an answer.
-      await sent("messages", target, thinking(40_000), stream);
-      expect(read(field.up.last.json)).toEqual({ type: "enabled", budget_tokens: 25_600 });
-      // One below the limit stays.
-      const below = await sent("messages", target, thinking(10_000), stream);
-      expect(read(field.up.last.json)).toEqual({ type: "enabled", budget_tokens: 10_000 });
-      expect(warningsOf(below)).toEqual([`lowered: /max_tokens to ${MOST}`]);
-    }
-  });
-
-  test("a budget in OpenRouter's words, and in those of Qwen", async () => {
-    const body = {
-      messages: [USER],
-      max_tokens: ASKED,
-      reasoning: { max_tokens: 50_000 },
-      thinking_budget: 60_000,
-      min_tokens: 40_000,
-    };
-    const got = await sent("chat", "chat", body, false);
-    expect(field.up.last.json).toMatchObject({
-      max_tokens: MOST,
-      reasoning: { max_tokens: 25_600 },
-      thinking_budget: 28_000,
-      min_tokens: MOST,
-    });
-    expect(warningsOf(got)).toEqual([
-      `lowered: /max_tokens to ${MOST}`,
-      "lowered: /reasoning/max_tokens to 25600",
-      "lowered: /thinking_budget to 28000",
-      `lowered: /min_tokens to ${MOST}`,
-    ]);
-  });
-
-  test("the bytes around are the client's", async () => {
-    const text = `{"max_tokens" : ${ASKED} ,"messages":[{"role":"user","content":"é 1.0"}], "thinking": { "budget_tokens" :50000, "type":"enabled" } , "x":1E2}`;
-    field.up.script(answerOf("messages", { text: "ok" }, false));
-    const { status } = await field.send("messages", "messages", text);
-    expect(status).toBe(200);
-    const expected = text
-      .replace(String(ASKED), String(MOST))
-      .replace("50000", "25600")
-      .replace("{", '{"model":"claude-sonnet-4-5",');
-    expect(field.up.last.raw).toBe(expected);
   });
 });
 

@@ -7,7 +7,7 @@ import type { Overflow } from "../../../base/overflow.ts";
 import type { FormatName } from "../../../wire/format.ts";
 import { memberOf } from "../../../wire/json/json.ts";
 import { overflowMessage } from "../../../wire/overflow/openai.ts";
-import { limitPointer } from "../../../wire/relay/lowered.ts";
+import { limitPointer } from "../../../wire/relay/limit-warnings.ts";
 import type { UpstreamFailure } from "../../upstream/failure.ts";
 import type { Call } from "../call.ts";
 import { limitAt } from "../reservation/fit.ts";

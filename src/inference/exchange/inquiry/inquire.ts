@@ -3,12 +3,15 @@
  * charged and no record is stored; both count as requests against the key's limits.
  */
 
+import type { Endpoint } from "../../../base/endpoint.ts";
 import { asWeirError, fail } from "../../../base/errors.ts";
 import { type Limits, refusalError } from "../../../credits/limits/limits.ts";
 import { excludedWire } from "../../../routing/planner/eligibility.ts";
 import { estimatePromptTokens } from "../../../wire/estimate.ts";
 import type { ClientFormat } from "../../../wire/format.ts";
-import { limitWarnings } from "../../../wire/relay/lowered.ts";
+import { passageTo } from "../../../wire/passages.ts";
+import { limitWarnings } from "../../../wire/relay/limit-warnings.ts";
+import { toldWithin } from "../../../wire/relay/lowered.ts";
 import { isEncoding } from "../../../workers/tokenise.ts";
 import { type Bodies, DEFAULT_ENCODING } from "../body/bodies.ts";
 import { Call, type Incoming, type PlannedCall } from "../call.ts";
@@ -115,9 +118,17 @@ function dryRun(deps: InquireDeps, call: PlannedCall): object {
     trace: plan.trace(),
     warnings: [
       ...(call.isOtherName ? [call.nameWarning] : []),
-      ...(limit === undefined ? [] : limitWarnings(call.incoming.format.name, call.request, limit)),
+      ...(limit === undefined ? [] : loweredWarnings(call, first, limit)),
     ],
     reserve_micro: worstCaseOf(deps, call),
     price_version: first.prices.version,
   };
+}
+
+/** As the answer of the call would have them, but for what the dialect does not carry. */
+function loweredWarnings({ incoming, request }: PlannedCall, endpoint: Endpoint, limit: number) {
+  const { format } = incoming;
+  const isSplice = passageTo(format, endpoint)?.isSplice === true;
+  const way = { format: format.name, isSplice, isFitted: false, dropped: [] };
+  return limitWarnings(request, endpoint, toldWithin(limit, limit), way);
 }

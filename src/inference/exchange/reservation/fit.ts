@@ -4,6 +4,8 @@
  */
 import type { Endpoint } from "../../../base/endpoint.ts";
 import { passageTo } from "../../../wire/passages.ts";
+import { mostThinkingIn } from "../../../wire/relay/budgets.ts";
+import { lowered, type Told, toldWithin } from "../../../wire/relay/lowered.ts";
 import { leastLimit, takesLimit } from "../../../wire/relay/output-limit.ts";
 import type {
   Call,
@@ -73,9 +75,11 @@ function answerAt(deps: FitDeps, call: PlannedCall, endpoint: Endpoint, inputTok
   const { incoming, request } = call;
   const { facts } = request;
   const longest = outputBound(deps, [endpoint], facts, call.plan.limits);
+  const limit = call.plan.limits?.get(endpoint.id);
+  const thinking = limit === undefined ? undefined : mostThinkingIn(limit);
   const passable = passageTo(incoming.format, endpoint);
   const isLimited = passable !== undefined && takesLimit(endpoint, passable.dialect);
-  const shortest = isLimited ? leastLimit(request, endpoint, passable, deps.minFitTokens) : longest;
+  const shortest = isLimited ? leastLimit(request, endpoint, passable, deps.minFitTokens, thinking) : longest;
   return {
     endpoint,
     longest,
@@ -130,5 +134,11 @@ export function limitAt(call: Call, endpoint: Endpoint | undefined): number | un
 /** The request as it is sent to an endpoint. */
 export function requestAt(call: ReadCall, endpoint: Endpoint): ReadCall["request"] {
   const outputLimit = limitAt(call, endpoint);
-  return outputLimit === undefined ? call.request : { ...call.request, outputLimit };
+  return outputLimit === undefined
+    ? call.request
+    : lowered(call.request, endpoint, toldAt(call, endpoint, outputLimit));
 }
+
+/** What an endpoint is told beside this output limit. */
+export const toldAt = ({ plan }: Call, { id }: Endpoint, outputLimit: number): Told =>
+  toldWithin(outputLimit, plan?.limits?.get(id));

@@ -14,6 +14,7 @@ import { chatFormat } from "../../../../../src/wire/chat/format.ts";
 import { readChatRequest } from "../../../../../src/wire/chat/request.ts";
 import { leastLimitFor } from "../../../../../src/wire/claude.ts";
 import { messagesFormat } from "../../../../../src/wire/messages/format.ts";
+import { mostThinkingIn } from "../../../../../src/wire/relay/budgets.ts";
 import { takesLimit, thinkingBudget } from "../../../../../src/wire/relay/output-limit.ts";
 
 const MIN_FIT_TOKENS = 100;
@@ -63,6 +64,14 @@ function planned(plan: readonly At[], body: object): PlannedCall {
   } as unknown as PlannedCall;
 }
 
+/** What endpoints are told that give fewer tokens than are asked for, as a plan has it. */
+function lowerTo(plan: readonly At[], maxTokens: number | undefined): Map<string, number> | undefined {
+  const lower = plan.flatMap(({ maxOutput }, i) =>
+    maxTokens !== undefined && maxOutput < maxTokens ? [[`ep_${i}`, maxOutput] as const] : [],
+  );
+  return lower.length === 0 ? undefined : new Map(lower);
+}
+
 const deps = (bps: number) => ({
   defaultMaxTokens: 1000,
   minFitTokens: MIN_FIT_TOKENS,
@@ -79,6 +88,7 @@ describe("C14: a fitted hold", () => {
             max_tokens: fc.integer({ min: 1, max: 6000 }),
             n: fc.integer({ min: 1, max: 3 }),
             stream: fc.boolean(),
+            thinking_budget: fc.integer({ min: 1, max: 6000 }),
           },
           { requiredKeys: [] },
         ),
@@ -86,6 +96,8 @@ describe("C14: a fitted hold", () => {
         fc.constantFrom(0, 500),
         (plan, body, creditMicroUsd, bps) => {
           const call = planned(plan, body);
+          const limits = lowerTo(plan, body.max_tokens);
+          Object.assign(call.plan, { limits });
           const fitting = new Fitting(deps(bps), call, INPUT_TOKENS);
           const fitted = fitting.within(creditMicroUsd);
           expect(fitted === undefined).toBe(creditMicroUsd < fitting.leastMicroUsd);
@@ -94,8 +106,10 @@ describe("C14: a fitted hold", () => {
           for (const [id, { limit, outputTokens }] of fitted.fit) {
             const at = call.plan.attempts.find((endpoint) => endpoint.id === id) as Endpoint;
             if (limit !== undefined) {
-              expect(limit).toBeGreaterThanOrEqual(MIN_FIT_TOKENS);
-              expect(limit).toBeLessThan(body.max_tokens ?? at.maxOutput);
+              const longest = limits?.get(id);
+              const told = Math.min(body.thinking_budget ?? 0, longest ? mostThinkingIn(longest) : 6000);
+              expect(limit).toBeGreaterThanOrEqual(MIN_FIT_TOKENS + told);
+              expect(limit).toBeLessThan(longest ?? body.max_tokens ?? at.maxOutput);
               expect(outputTokens).toBe(limit * (body.n ?? 1));
             }
             const { keys } = plan[Number(id.slice(3))] as At;
@@ -117,8 +131,11 @@ describe("C14: a fitted hold", () => {
 
 const THINKS = { reasoning: true };
 
-/** The least that the first endpoint may be limited to, of a call that may have 5,000 tokens. */
-function leastAt(body: object, more: object = {}): number | undefined {
+/**
+ * The least that the first endpoint may be limited to, of a call that may have 5,000 tokens.
+ * @param limit that the endpoint is told instead
+ */
+function leastAt(body: object, more: object = {}, limit?: number): number | undefined {
   const at = {
     keys: "platform",
     maxOutput: 5000,
@@ -126,6 +143,7 @@ function leastAt(body: object, more: object = {}): number | undefined {
   } as const;
   const call = planned([at], { max_tokens: 5000, ...body });
   Object.assign(call.plan.attempts[0] as Endpoint, more);
+  if (limit !== undefined) Object.assign(call.plan, { limits: new Map([["ep_0", limit]]) });
   const fitting = new Fitting(deps(0), call, 0);
   return fitting.within(fitting.leastMicroUsd)?.fit.get("ep_0")?.outputTokens;
 }
@@ -199,6 +217,38 @@ describe("C14: the least that a call is limited to", () => {
       expect(leastAt(body, more)).toBe(tokens);
     },
   );
+
+  describe("beside thinking that a lowered limit has lowered", () => {
+    /** 5,000 tokens are asked for; 80 % of the limit is told for thinking. */
+    const leastWithin = (limit: number, body: object, more: object = {}) => leastAt(body, more, limit);
+    const options = (own: object) => ({ svc: { provider_options: { "0": own } } });
+
+    test.each<[string, number, object, object, number]>([
+      ["a budget", 2000, { thinking_budget: 4900 }, {}, 1600 + MIN_FIT_TOKENS],
+      ["one of the provider's options", 2000, options({ thinking_budget: 4900 }), {}, 1600 + MIN_FIT_TOKENS],
+      ["one that leaves enough", 2000, { thinking_budget: 900 }, {}, 900 + MIN_FIT_TOKENS],
+      ["one that is left out", 1200, { thinking: { budget_tokens: 4900 } }, {}, MIN_FIT_TOKENS],
+      [
+        "one of the options that is left out",
+        1200,
+        options({ thinking: { budget_tokens: 4900 } }),
+        {},
+        MIN_FIT_TOKENS,
+      ],
+      ["none", 2000, {}, {}, MIN_FIT_TOKENS],
+      ["a least answer above it", 2000, { min_tokens: 3000 }, {}, 2000],
+      [
+        "Gemini's effort",
+        2000,
+        { reasoning_effort: "high" },
+        gemini("gemini-2.5-flash"),
+        1600 + MIN_FIT_TOKENS,
+      ],
+      ["no room for both", 200, { thinking_budget: 4900 }, {}, 200],
+    ])("%s", (_, limit, body, more, tokens) => {
+      expect(leastWithin(limit, body, more)).toBe(tokens);
+    });
+  });
 
   test("with a budget that is a share, leaves the answer its part of it", () => {
     const room = leastLimitFor("high", 1024);
