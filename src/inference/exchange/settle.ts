@@ -19,6 +19,7 @@ import type { AnswerStream } from "../../wire/format.ts";
 import type { ReplyFacts, SvcReply } from "../../wire/neutral/contract.ts";
 import { passageTo } from "../../wire/passages.ts";
 import { limitWarnings } from "../../wire/relay/limit-warnings.ts";
+import { shortPointer } from "../../wire/relay/short-pointer.ts";
 import type { Call } from "./call.ts";
 import { errorEvents, isToldInStream } from "./errors/error-events.ts";
 import { callerError } from "./failure.ts";
@@ -253,7 +254,7 @@ function warn(
   const lost = facts?.lost;
   if (lost !== undefined) for (const kind of lost) call.warnings.push(`answer_dropped: ${kind}`);
   for (const pointer of call.dropped.slice(0, MAX_DROPPED))
-    call.warnings.push(`dropped: ${shortened(pointer)}`);
+    call.warnings.push(`dropped: ${shortPointer(pointer)}`);
   const more = call.dropped.length - MAX_DROPPED + call.droppedMore;
   if (more > 0) call.warnings.push(`dropped: ${more} more`);
   if (call.sent !== NOTHING_SENT)
@@ -276,12 +277,6 @@ function warnOfLimit(call: Call, isFitted: boolean): void {
 
 /** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */
 const MAX_DROPPED = 100;
-/** Most characters of a pointer: its names are the caller's, and records are kept for long. */
-const MAX_POINTER = 128;
-
-const shortened = (pointer: string): string =>
-  pointer.length <= MAX_POINTER ? pointer : `${pointer.slice(0, MAX_POINTER)}…`;
-
 function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
   switch (outcome.kind) {
     case "refused":

@@ -7,7 +7,7 @@ import { LEAST_BUDGET, MOST_SHARE } from "../claude.ts";
 import { laxName } from "../extras/tables.ts";
 import type { ClientRequest } from "../format.ts";
 import { generationOf } from "../gemini/models.ts";
-import { type Member, memberOf, membersOf, utf8Of } from "../json/json.ts";
+import { type Member, membersOf, utf8Of } from "../json/json.ts";
 
 /** The way from a body down to a value. */
 export type Path = readonly [string, ...string[]];
@@ -81,11 +81,11 @@ export const MOST_BYTES = 64 * 1024;
 
 /** The numbers at these paths of a request's body. */
 export const numbersIn = (request: ClientRequest, paths: readonly Path[]): readonly Stated[] =>
-  paths.flatMap((row) => inBody(request, row));
+  inBody(request, paths).map(({ stated }) => stated);
 
 /** The budgets in a request's body. */
 export const budgetsIn = (request: ClientRequest, endpoint: Endpoint): readonly Budget[] =>
-  BUDGET_PATHS.flatMap((row) => inBody(request, row).map((stated) => budgetOf(row, stated, endpoint)));
+  inBody(request, BUDGET_PATHS).map((found) => budgetOf(found, endpoint));
 
 /** A request's options for an endpoint's provider, as latin1; empty where there are none. */
 export function optionsText(
@@ -98,50 +98,89 @@ export function optionsText(
 
 /** The numbers at these paths of options for a provider, in any spelling. @param json latin1 */
 export const optionNumbers = (json: string, paths: readonly Path[]): readonly Stated[] =>
-  paths.flatMap((row) => inOptions(json, row));
+  inOptions(json, paths).map(({ stated }) => stated);
 
 /** The budgets in options for a provider, in any spelling. @param json latin1 */
 export const optionBudgets = (json: string, endpoint: Endpoint): readonly Budget[] =>
-  BUDGET_PATHS.flatMap((row) => inOptions(json, row).map((stated) => budgetOf(row, stated, endpoint)));
+  inOptions(json, BUDGET_PATHS).map((found) => budgetOf(found, endpoint));
 
-const budgetOf = (row: Path, stated: Stated, endpoint: Endpoint): Budget => ({
+/** A number, and the row of the paths that it was found by. */
+interface Found {
+  readonly row: Path;
+  readonly stated: Stated;
+}
+
+const budgetOf = ({ row, stated }: Found, endpoint: Endpoint): Budget => ({
   ...stated,
   holder: holderOf(row, stated.path),
   leastTokens: leastOf(row, endpoint),
 });
 
-function inBody({ bytes, members }: ClientRequest, path: Path): readonly Stated[] {
-  const [first, ...inner] = path;
-  const member = memberOf(members, first);
-  if (member === undefined || member.valueEnd - member.valueStart > MOST_BYTES) return [];
-  const json = bytes.toString("latin1", member.valueStart, member.valueEnd);
-  return below(json, member.valueStart, inner, [first], (key, name) => key === name);
+/** How names are compared. */
+type NameOf = (name: string) => string;
+
+const exactly: NameOf = (name) => name;
+
+function inBody({ bytes, members }: ClientRequest, paths: readonly Path[]): readonly Found[] {
+  const ways = paths.map((row) => ({ row, inner: row }));
+  const textOf = ({ valueStart, valueEnd }: Member) => bytes.toString("latin1", valueStart, valueEnd);
+  const small = members.filter(({ valueStart, valueEnd }) => valueEnd - valueStart <= MOST_BYTES);
+  return within(small, textOf, 0, ways, [], exactly);
 }
 
 /** Providers take members in several spellings, such as Google's with underscores. */
-const inOptions = (json: string, path: Path): readonly Stated[] =>
-  below(json, 0, path, [], (key, name) => laxName(key) === laxName(name));
+function inOptions(json: string, paths: readonly Path[]): readonly Found[] {
+  const ways = paths.map((row) => ({ row, inner: row }));
+  return below(json, 0, ways, [], laxName);
+}
+
+/** A row of paths, and what of it is left to go. */
+interface Way {
+  readonly row: Path;
+  readonly inner: readonly string[];
+}
 
 /**
+ * Each text is gone through once, whatever the number of paths.
  * @param json of a value, latin1
  * @param from its offset
- * @param inner the way down from it
  * @param path the way to it
  */
 function below(
   json: string,
   from: number,
-  inner: readonly string[],
+  ways: readonly Way[],
   path: readonly string[],
-  isSame: (key: string, name: string) => boolean,
-): readonly Stated[] {
-  const [name, ...rest] = inner;
-  if (name === undefined) {
-    const tokens = Number(json);
-    const isNumber = Number.isSafeInteger(tokens) && /^\d/.test(json);
-    return isNumber ? [{ path: path as unknown as Path, tokens, start: from, end: from + json.length }] : [];
-  }
-  const under = ({ key, valueStart, valueEnd }: Member) =>
-    below(json.slice(valueStart, valueEnd), from + valueStart, rest, [...path, utf8Of(key)], isSame);
-  return (membersOf(json) ?? []).filter(({ key }) => isSame(key, name)).flatMap(under);
+  nameOf: NameOf,
+): readonly Found[] {
+  const ended = ways.find(({ inner }) => inner.length === 0);
+  const found = ended === undefined ? [] : numberAt(json, from, ended.row, path);
+  const further = ways.filter(({ inner }) => inner.length > 0);
+  if (further.length === 0) return found;
+  const textOf = ({ valueStart, valueEnd }: Member) => json.slice(valueStart, valueEnd);
+  return [...found, ...within(membersOf(json) ?? [], textOf, from, further, path, nameOf)];
+}
+
+/** @param ways none of which has ended */
+function within(
+  members: readonly Member[],
+  textOf: (member: Member) => string,
+  from: number,
+  ways: readonly Way[],
+  path: readonly string[],
+  nameOf: NameOf,
+): readonly Found[] {
+  const byName = Map.groupBy(ways, ({ inner }) => nameOf(inner[0] as string));
+  return members.flatMap((member) => {
+    const next = byName.get(nameOf(member.key));
+    if (next === undefined) return [];
+    const rest = next.map(({ row, inner }) => ({ row, inner: inner.slice(1) }));
+    return below(textOf(member), from + member.valueStart, rest, [...path, utf8Of(member.key)], nameOf);
+  });
+}
+
+function numberAt(json: string, from: number, row: Path, path: readonly string[]): readonly Found[] {
+  const tokens = Number(json);
+  if (!Number.isSafeInteger(tokens) || !/^\d/.test(json)) return [];
+  return [{ row, stated: { path: path as unknown as Path, tokens, start: from, end: from + json.length } }];
 }

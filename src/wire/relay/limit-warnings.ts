@@ -7,6 +7,7 @@ import { numbersIn, optionBudgets, optionsText, type Path } from "./budgets.ts";
 import { bodyChanges, optionChanges, type Told } from "./lowered.ts";
 import { membersIn } from "./option-objects.ts";
 import { optionsPointer } from "./provider-options.ts";
+import { shortPointer } from "./short-pointer.ts";
 
 /** Members of each format's body that hold its limit. */
 const LIMIT_PATHS: Readonly<Partial<Record<FormatName, readonly Path[]>>> = {
@@ -33,6 +34,9 @@ export interface Way {
   readonly dropped: readonly string[];
 }
 
+/** A client may write one name in many spellings. */
+const MOST_NAMED = 20;
+
 /** Warnings that name what an endpoint is told in another way. @param request as the client sent it */
 export function limitWarnings(
   request: ClientRequest,
@@ -53,16 +57,22 @@ export function limitWarnings(
   const kept = own.filter(
     ({ at }) => !dropped.some((pointer) => at === pointer || at.startsWith(`${pointer}/`)),
   );
-  const warnings = kept.map(({ at, tokens }) => `lowered: ${at} to ${tokens}`);
-  return options === "" ? warnings : [...warnings, ...optionWarnings(request, endpoint, told, options)];
+  const warnings = kept.map(({ at, tokens }) => `lowered: ${shortPointer(at)} to ${tokens}`);
+  if (options === "") return warnings;
+  const all = [...warnings, ...optionWarnings(request, endpoint, told, options)];
+  return all.length <= MOST_NAMED
+    ? all
+    : [...all.slice(0, MOST_NAMED), `lowered: ${all.length - MOST_NAMED} more`];
 }
 
 function optionWarnings(request: ClientRequest, endpoint: Endpoint, told: Told, options: string): string[] {
   const at = optionsPointer(request.svc, endpoint.provider.id);
   const { lowered, gone } = optionChanges(options, endpoint, told);
   return [
-    ...lowered.map(({ stated, tokens }) => `lowered: ${at}${pointerTo(stated.path)} to ${tokens}`),
-    ...gone.map((path) => `dropped: ${at}${pointerTo(path)}`),
+    ...lowered.map(
+      ({ stated, tokens }) => `lowered: ${shortPointer(at + pointerTo(stated.path))} to ${tokens}`,
+    ),
+    ...gone.map((path) => `dropped: ${shortPointer(at + pointerTo(path))}`),
   ];
 }
 

@@ -161,6 +161,17 @@ test("a limit that is fitted below the endpoint's leaves the budget that this on
   ]);
 });
 
+test("names in many spellings, and long ones, are named up to a bound", () => {
+  const names = Array.from({ length: 100 }, (_, index) => `thinking${"_".repeat(index)}budget`);
+  const textOf = (tokens: number) => `{${names.map((name) => `"${name}":${tokens}`).join()}}`;
+  const [text, warnings] = sent(textOf(900)) as [string, readonly string[]];
+  expect(text).toBe(textOf(MOST));
+  const named = names.slice(0, 19).map((name) => to(`/${name}`));
+  expect(warnings).toEqual(named);
+  const [, [long]] = sent(`{"thinking${"_".repeat(500)}budget":900}`) as [string, readonly string[]];
+  expect(long).toHaveLength("lowered:  to 800".length + 129 - "/svc/provider_options/p".length);
+});
+
 test("whatever the options, their values but the budgets stay, and no budget is above its share", () => {
   const name = fc.constantFrom("thinking_budget", "thinkingBudget", "x", "__proto__", "é");
   const value = fc.oneof(fc.nat(2000), fc.jsonValue({ maxDepth: 2 }));
