@@ -7,7 +7,7 @@ import { pointerTo } from "../../base/document/document.ts";
 import type { Endpoint } from "../../base/endpoint.ts";
 import type { ClientRequest } from "../format.ts";
 import { append } from "../json/append.ts";
-import { applyEdits, type Edit, membersOf, removeMembers, utf8Of } from "../json/json.ts";
+import { applyEdits, type Edit, memberOf, membersOf, moved, removeMembers, utf8Of } from "../json/json.ts";
 import type { NeutralRequest } from "../neutral/neutral.ts";
 import {
   type Budget,
@@ -86,14 +86,17 @@ export function lowered(request: ClientRequest, endpoint: Endpoint, told: Told):
   return { ...request, ...told, svc: { ...svc, providerOptions } };
 }
 
-function changed(json: string, { lowered, gone }: Changes): string {
-  const edits = lowered.map(({ stated: { start, end }, tokens }) => ({ start, end, text: String(tokens) }));
-  return without(gone, applyEdits(json, edits));
-}
+const changed = (json: string, { lowered, gone }: Changes): string =>
+  applyEdits(json, [...lowered.map(edited), ...removals(json, gone)]);
 
-/** An object without the members at these paths. All that are in one object go at once: a client may write one name in many ways. */
-function without(paths: readonly (readonly string[])[], json: string): string {
-  if (paths.length === 0) return json;
+const edited = ({ stated: { start, end }, tokens }: Lowered): Edit => ({ start, end, text: String(tokens) });
+
+/**
+ * The edits that take members out of an object, by their paths. All that are in one object go at once: a client may write one name in many
+ * ways.
+ */
+function removals(json: string, paths: readonly (readonly string[])[]): readonly Edit[] {
+  if (paths.length === 0) return [];
   const members = membersOf(json) ?? [];
   const inner = Map.groupBy(paths, ([name]) => name);
   const gone: string[] = [];
@@ -101,12 +104,9 @@ function without(paths: readonly (readonly string[])[], json: string): string {
   for (const { key, valueStart, valueEnd } of members) {
     const within = inner.get(utf8Of(key))?.map((path) => path.slice(1)) ?? [];
     if (within.some((path) => path.length === 0)) gone.push(key);
-    else if (within.length > 0) {
-      const text = without(within, json.slice(valueStart, valueEnd));
-      edits.push({ start: valueStart, end: valueEnd, text });
-    }
+    else append(edits, moved(removals(json.slice(valueStart, valueEnd), within), valueStart));
   }
-  return applyEdits(json, [...edits, ...removeMembers(members, gone)]);
+  return [...edits, ...removeMembers(members, gone)];
 }
 
 /**
@@ -124,16 +124,28 @@ export function limitSplice(
   const { edits, remove, dropped } = splice;
   const { lowered, gone } = bodyChanges(request, endpoint, { outputLimit, mostThinking });
   // What an option or a quirk says in a member stays.
-  const isSet = (start: number, end: number) => edits.some((other) => other.start < end && start < other.end);
-  const held = lowered
-    .filter(({ stated: { start, end } }) => !isSet(start, end))
-    .map(({ stated: { start, end }, tokens }): Edit => ({ start, end, text: String(tokens) }));
+  const isFree = ({ start, end }: Edit) => !edits.some((other) => other.start < end && start < other.end);
+  const held = lowered.map(edited).filter(isFree);
   const left = gone.filter(([name]) => !isReplacedWhole(request, name, edits));
   append(edits, [...limitEdits(request, names, edits), ...held]);
-  for (const path of left) {
-    remove.push(path[0]);
-    dropped.push(pointerTo(path));
+  for (const [name, paths] of Map.groupBy(left, ([first]) => first)) {
+    const inner = paths.map((path) => path.slice(1));
+    if (inner.some(({ length }) => length === 0)) remove.push(name);
+    else append(edits, removalsIn(request, name, inner));
   }
+  append(dropped, left.map(pointerTo));
+}
+
+/** The same within a member of a body. */
+function removalsIn(
+  { bytes, members }: ClientRequest,
+  name: string,
+  paths: readonly (readonly string[])[],
+): Edit[] {
+  const member = memberOf(members, name);
+  if (member === undefined) return [];
+  const { valueStart, valueEnd } = member;
+  return moved(removals(bytes.toString("latin1", valueStart, valueEnd), paths), valueStart);
 }
 
 const isReplacedWhole = ({ members }: ClientRequest, name: string, edits: readonly Edit[]): boolean =>

@@ -146,16 +146,16 @@ const EFFORT_PATHS: readonly Path[] = [
 
 /** Undefined where it asks for no thinking, or says nothing of it. */
 function effortOf(request: ClientRequest): Exclude<Effort, "none"> | undefined {
-  const body = bodyAt(request, EFFORT_PATHS);
+  const body = effortMembers(request);
   const isSwitchedOn = valueAt(body, ["reasoning", "enabled"]);
   const effort = EFFORT_PATHS.map((path) => valueAt(body, path)).find(isEffort);
   if (effort === "none" || isSwitchedOn === false) return undefined;
   return effort ?? (isSwitchedOn === true ? USUAL_EFFORT : undefined);
 }
 
-/** The members of a request's body that the paths begin with. */
-function bodyAt({ bytes, members }: ClientRequest, paths: readonly Path[]): object {
-  const isSeen = (key: string) => paths.some(([first]) => first === key);
+/** The members of a request's body that may hold an effort. */
+function effortMembers({ bytes, members }: ClientRequest): object {
+  const isSeen = (key: string) => EFFORT_PATHS.some(([first]) => first === key);
   return Object.fromEntries(
     members
       .filter(({ key, valueStart, valueEnd }) => isSeen(key) && valueEnd - valueStart <= MOST_BYTES)

@@ -119,6 +119,35 @@ describe("a budget for which too little is left", () => {
   });
 });
 
+test("in a body that passes as bytes, only the budget goes, or the object that needs one", () => {
+  const body = (more: string) =>
+    `{"model":"m","max_tokens":9000,"messages":[{"role":"user","content":"x"}],${more}}`;
+  const at = endpoint("m", { dialects: ["chat"], upstreamModel: "gemini-2.5-pro" });
+  const splice = (more: string) => {
+    const request = lowered(FORMATS.chat.read(Buffer.from(body(more))), at, toldWithin(150, 150));
+    const { parts, dropped } = (passageTo(FORMATS.chat, at) as Passable).passage.write(request, at);
+    return [Buffer.concat(parts).toString(), dropped];
+  };
+  const expected = (more: string) =>
+    body(more).replace("9000", "150").replace('"m"', `"${at.upstreamModel}"`);
+  const google = (more: string) => `"extra_body":{"google":{"thinking_config":{${more}},"x":1.0}},"top_k":3`;
+  expect(splice(google('"thinking_budget":2000,"include_thoughts":true'))).toEqual([
+    expected(google('"include_thoughts":true')),
+    ["/extra_body/google/thinking_config/thinking_budget"],
+  ]);
+  const bedrock = (more: string) => `"additionalModelRequestFields":{${more}"top_k":3}`;
+  expect(splice(bedrock('"thinking":{"budget_tokens":2000},'))).toEqual([
+    expected(bedrock("")),
+    ["/additionalModelRequestFields/thinking"],
+  ]);
+  const both = '"reasoning_config":{"budget_tokens":2000},"thinking":{"budget_tokens":2000},';
+  expect(splice(bedrock(both))[0]).toBe(expected(bedrock("")));
+  expect(splice('"thinking":{"budget_tokens":2000},"top_k":3')).toEqual([
+    expected('"top_k":3'),
+    ["/thinking"],
+  ]);
+});
+
 describe("budgets that Gemini takes, by translation", () => {
   const PRO = "gemini-2.5-pro";
   const LITE = "gemini-2.5-flash-lite";
