@@ -1,82 +1,159 @@
 /**
  * The items that a stored response was made from, each with an id, as OpenAI lists them (API reference, "List input items"). They are found
  * by position in the stored text, and stay as they were sent but for what the list promises: an id, a type, and the content of a message
- * as a list of parts.
+ * as a list of parts. All of it in slices: a conversation has megabytes, or thousands of items.
  */
 import { createHash } from "node:crypto";
-import { applyEdits, type Edit, type Member, memberOf, skim } from "../json/json.ts";
-import { type Span, spansOf } from "../json/spans.ts";
-import { outputItems, stringAt } from "./items.ts";
+import type { Sliced } from "../../base/shared-turns.ts";
+import { applyEdits, type Edit } from "../json/json.ts";
+import type { Span } from "../json/spans.ts";
+import { TextWalk } from "../json/text-walk.ts";
 
-/** The items of a conversation as one JSON text, and where each of them stands. */
+/** What of an item the list reads; each where the item has it. The last member of a name counts, as for readers of JSON. */
+type Seen = { [Name in "id" | "type" | "role" | "content"]?: Span };
+
+/** Where the items of a conversation stand in its text, and the ids under which they are listed. */
 export interface GivenItems {
-  readonly text: string;
   readonly spans: readonly Span[];
+  readonly ids: readonly string[];
 }
 
 /**
- * Those before the response's own output.
+ * The items before the response's own output.
  * @param items of the conversation with the response, without the brackets of the array
  * @param response as delivered, JSON text
  */
-export function givenItems(items: string, response: string): GivenItems {
-  const made = outputItems(response);
-  const given = made !== "" && items.endsWith(made) ? items.slice(0, items.length - made.length) : items;
-  const text = `[${given.trimEnd().replace(/,$/, "")}]`;
-  return { text, spans: spansOf(text) };
+export function* givenItems(items: string, response: string): Sliced<GivenItems> {
+  const made = yield* outputOf(response);
+  const end = made !== "" && items.endsWith(made) ? items.length - made.length : items.length;
+  const walk = new TextWalk(items);
+  const spans: Span[] = [];
+  const ids: (string | undefined)[] = [];
+  const taken = new Set<string>();
+  for (const span of walk.parts(0, end)) {
+    if (span === undefined) {
+      yield;
+      continue;
+    }
+    const seen = yield* seenOf(walk, span);
+    const own = ownId(items, seen);
+    const isFirst = own !== undefined && !taken.has(own);
+    if (isFirst) taken.add(own);
+    spans.push(span);
+    ids.push(isFirst ? own : undefined);
+  }
+  for (const [index, span] of spans.entries()) {
+    if (ids[index] !== undefined) continue;
+    ids[index] = yield* freeId(walk, index, span, taken);
+  }
+  return { spans, ids: ids as string[] };
 }
 
-const textOf = ({ text, spans }: GivenItems, index: number): string => {
-  const { start, end } = spans[index] as Span;
-  return text.slice(start, end);
-};
+/** JSON text of the items of a response's output. */
+function* outputOf(response: string): Sliced<string> {
+  const walk = new TextWalk(response);
+  let made = "";
+  for (const member of walk.members({ start: response.indexOf("{"), end: response.trimEnd().length })) {
+    if (member === undefined) yield;
+    else if (member.key === "output" && response[member.start] === "[")
+      made = response.slice(member.start + 1, member.end - 1).trim();
+  }
+  return made;
+}
 
-const typeOf = (item: string, members: readonly Member[]): string =>
-  stringAt(item, members, "type") ?? (memberOf(members, "role") === undefined ? "" : "message");
+function* seenOf(walk: TextWalk, item: Span): Sliced<Seen> {
+  const seen: Seen = {};
+  for (const member of walk.members(item)) {
+    if (member === undefined) yield;
+    else if (isSeen(member.key)) seen[member.key] = member;
+  }
+  return seen;
+}
+
+const isSeen = (key: string): key is keyof Seen =>
+  key === "id" || key === "type" || key === "role" || key === "content";
+
+/** The member's text without quotes, where it is a string. Escapes stay: ids, types and roles have none. */
+const stringOf = (text: string, at: Span | undefined): string | undefined =>
+  at === undefined || text[at.start] !== '"' ? undefined : text.slice(at.start + 1, at.end - 1);
+
+const typeOf = (text: string, { type, role }: Seen): string =>
+  stringOf(text, type) ?? (role === undefined ? "" : "message");
 
 /** Ids as providers give them. */
 const ID = /^[\w.:-]{1,256}$/;
 
+function ownId(text: string, { id }: Seen): string | undefined {
+  const own = id === undefined || id.end - id.start > 258 ? undefined : stringOf(text, id);
+  // A copy: a part of the text would keep all of it in memory.
+  return own !== undefined && ID.test(own) ? Buffer.from(own, "latin1").toString("latin1") : undefined;
+}
+
+/** Characters at both ends of an item that its id is made of. */
+const ENDS = 256;
+/** Steps of the walk that take as long as a hash. */
+const STEPS_OF_HASH = 300;
+
 /**
- * The id of an item as it is listed. One that was sent without an id gets one by its place and its text, which is alike in every response
- * that continues the conversation; so does one whose id another item has: pages go by ids.
- * @param index its place in the conversation
- * @param others ids of the items before it
+ * The id of an item that was sent without one, or with one that an item before it has: pages go by ids. It comes of the item's place,
+ * its length and its ends, which are alike in every response that continues the conversation.
  */
-export function listedId(given: GivenItems, index: number, others: ReadonlySet<string>): string {
-  const item = textOf(given, index);
-  const { members } = skim(item);
-  const own = stringAt(item, members, "id");
-  if (own !== undefined && ID.test(own) && !others.has(own)) return own;
-  const hash = createHash("sha256").update(`${index}:${item}`).digest("hex").slice(0, 32);
-  return `${PREFIXES[typeOf(item, members)] ?? "item"}_${hash}`;
-}
-
-/** JSON text of an item as it is listed under an id. @param index its place in the conversation */
-export function listedItem(given: GivenItems, index: number, id: string): string {
-  const item = textOf(given, index);
-  const { members } = skim(item);
-  const edits: Edit[] = [];
-  const set = (key: string, value: string) => {
-    const member = memberOf(members, key);
-    const at = item.indexOf("{") + 1;
-    if (member === undefined) edits.push({ start: at, end: at, text: `"${key}":${value},` });
-    else edits.push({ start: member.valueStart, end: member.valueEnd, text: value });
-  };
-  if (stringAt(item, members, "id") !== id) set("id", JSON.stringify(id));
-  if (typeOf(item, members) === "message") {
-    if (memberOf(members, "type") === undefined) set("type", '"message"');
-    const content = memberOf(members, "content");
-    if (content !== undefined && item[content.valueStart] === '"') {
-      const said = item.slice(content.valueStart, content.valueEnd);
-      const isAnswer = stringAt(item, members, "role") === "assistant";
-      set("content", isAnswer ? outputText(said) : `[{"type":"input_text","text":${said}}]`);
-    }
+function* freeId(walk: TextWalk, index: number, span: Span, taken: ReadonlySet<string>): Sliced<string> {
+  const { text } = walk;
+  const { start, end } = span;
+  const ends = text.slice(start, Math.min(end, start + ENDS)) + text.slice(Math.max(start, end - ENDS), end);
+  const prefix = PREFIXES[typeOf(text, yield* seenOf(walk, span))] ?? "item";
+  for (let again = 0; ; again++) {
+    const said = `${index}:${again}:${end - start}:${ends}`;
+    const id = `${prefix}_${createHash("sha256").update(said).digest("hex").slice(0, 32)}`;
+    if (walk.isDue(STEPS_OF_HASH)) yield;
+    if (!taken.has(id)) return id;
   }
-  return applyEdits(item, edits);
 }
 
-const outputText = (said: string): string => `[{"type":"output_text","text":${said},"annotations":[]}]`;
+/** JSON texts of items as they are listed. @param indices their places in the conversation */
+export function* listedItems(
+  items: string,
+  { spans, ids }: GivenItems,
+  indices: readonly number[],
+): Sliced<string[]> {
+  const walk = new TextWalk(items);
+  const texts: string[] = [];
+  for (const index of indices) {
+    const span = spans[index] as Span;
+    const edits = listing(items, span, yield* seenOf(walk, span), ids[index] as string);
+    const { start, end } = span;
+    const moved = edits.map((edit) => ({ ...edit, start: edit.start - start, end: edit.end - start }));
+    texts.push(applyEdits(items.slice(start, end), moved));
+  }
+  return texts;
+}
+
+/** What is changed of an item in a list. */
+function listing(text: string, { start, end }: Span, seen: Seen, id: string): Edit[] {
+  if (text[start] !== "{") return [];
+  const edits: Edit[] = [];
+  const comma = HOLDS_NOTHING.test(text.slice(start, Math.min(end, start + ENDS))) ? "" : ",";
+  const set = (at: Span | undefined, key: string, value: string) => {
+    if (at !== undefined) edits.push({ start: at.start, end: at.end, text: value });
+    else edits.push({ start: start + 1, end: start + 1, text: `"${key}":${value}${comma}` });
+  };
+  if (stringOf(text, seen.id) !== id) set(seen.id, "id", JSON.stringify(id));
+  if (typeOf(text, seen) !== "message") return edits;
+  if (stringOf(text, seen.type) === undefined) set(seen.type, "type", '"message"');
+  const { content } = seen;
+  if (content !== undefined && text[content.start] === '"') {
+    const isAnswer = stringOf(text, seen.role) === "assistant";
+    const [before, behind] = isAnswer ? OUTPUT_TEXT : INPUT_TEXT;
+    edits.push({ start: content.start, end: content.start, text: before });
+    edits.push({ start: content.end, end: content.end, text: behind });
+  }
+  return edits;
+}
+
+const HOLDS_NOTHING = /^\{\s*\}$/;
+const INPUT_TEXT = ['[{"type":"input_text","text":', "}]"] as const;
+const OUTPUT_TEXT = ['[{"type":"output_text","text":', ',"annotations":[]}]'] as const;
 
 /** As ids of such items begin at OpenAI. */
 const PREFIXES: Readonly<Record<string, string | undefined>> = {

@@ -190,11 +190,35 @@ describe("input items", () => {
       expect(behind.json).toMatchObject({ data: [], first_id: null, last_id: null, has_more: false });
     }
     expect((await items(made.id)).json.data).toHaveLength(20);
-    for (const query of ["?limit=0", "?limit=101", "?order=up", "?after=msg_none"]) {
+    const third = (await items(made.id, "?order=asc&limit=3")).json.last_id;
+    const { json: before } = await items(made.id, `?order=asc&before=${third}`);
+    expect([textsOf(before.data), before.has_more]).toEqual([["0", "1"], false]);
+    const refused = [
+      "limit=0",
+      "limit=101",
+      "limit=1.5",
+      "limit=",
+      "order=up",
+      "after=msg_none",
+      "before=",
+      "after=a&after=b",
+    ];
+    for (const query of refused.map((each) => `?${each}`)) {
       const { status, json } = await items(made.id, query);
       expect([status, json.error.code], query).toEqual([400, "invalid_value"]);
     }
   });
+});
+
+test("an item that names a member twice is listed", async () => {
+  const input = '[{"role":"system","role":"user","content":"a"}]';
+  const made = await gateway.call("POST", "/v1/responses", {
+    body: `{"model":"test/model","input":${input}}`,
+  });
+  expect(made.status, made.text).toBe(200);
+  const { status, json, text } = await items(made.json.id, "?order=asc");
+  expect(status, text).toBe(200);
+  expect(json.data[0]).toMatchObject({ role: "user", content: [{ type: "input_text", text: "a" }] });
 });
 
 describe("a count of a prompt", () => {

@@ -4,6 +4,7 @@ import { KeptBytes, type KeptBytesDeps } from "../../../credits/kept/kept-bytes.
 import type { CellsOfQuota } from "../../../credits/kept/kept-others.ts";
 import type { Store } from "../../../store/store.ts";
 import { IdempotentAnswers } from "./idempotency.ts";
+import { InputItems } from "./input-items.ts";
 import type { OwnRows, SharedAnswers, SharedResponses } from "./kept-rows.ts";
 import { StoredResponses } from "./stored-responses.ts";
 
@@ -38,6 +39,7 @@ export interface KeptPorts extends Pick<KeptBytesDeps, "retentionDays"> {
 export interface Kept {
   readonly answers: IdempotentAnswers;
   readonly responses: StoredResponses;
+  readonly inputItems: InputItems;
   /** The quotas that they count in. */
   readonly bytes: KeptBytes;
   /** Resolves once what was erased is gone here and at what the cells share. */
@@ -75,6 +77,7 @@ export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promis
   return {
     answers,
     responses,
+    inputItems: new InputItems(responses),
     bytes: kept,
     forgotten: async () => await sharing?.forgotten(),
     async close() {

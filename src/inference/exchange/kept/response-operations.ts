@@ -1,12 +1,11 @@
 /** `GET` and `DELETE /v1/responses/{id}`, and its input items: stored responses of the key's project and environment. */
 import { z } from "zod";
-import { nextTurn } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import { raw } from "../../../base/operation/answer.ts";
 import * as field from "../../../base/operation/fields.ts";
 import { operation } from "../../../base/operation/operation.ts";
-import { type GivenItems, givenItems, listedId, listedItem } from "../../../wire/responses/given-items.ts";
 import { inputItemsSchema, responsesReplySchema } from "../../../wire/responses/schema.ts";
+import type { InputItems } from "./input-items.ts";
 import type { StoredResponses } from "./stored-responses.ts";
 
 /** An id of any other form is of no response here: clients are told the same of those that were made elsewhere. */
@@ -14,6 +13,7 @@ const path = z.object({ id: z.string().describe("Its id.") });
 
 const listQuery = z.object({
   after: z.string().optional().describe("The page after this item."),
+  before: z.string().optional().describe("The page before this item; with `after`, what is between them."),
   limit: z.coerce.number().int().min(1).max(100).default(20).describe("So many items at most."),
   order: z
     .enum(["asc", "desc"])
@@ -21,7 +21,12 @@ const listQuery = z.object({
     .describe("By their place in the conversation; the last first unless `asc`."),
 });
 
-export const responseOperations = ({ responses }: { readonly responses: StoredResponses }) => ({
+interface ResponseOperationsDeps {
+  readonly responses: StoredResponses;
+  readonly inputItems: InputItems;
+}
+
+export const responseOperations = ({ responses, inputItems }: ResponseOperationsDeps) => ({
   getResponse: operation({
     summary: "A stored response, as it was delivered",
     method: "GET",
@@ -32,6 +37,7 @@ export const responseOperations = ({ responses }: { readonly responses: StoredRe
     output: responsesReplySchema,
     errors: ["not_found"],
     run: async ({ params: { id } }, caller) => {
+      await responses.turns.next();
       const found = await responses.get(caller, id);
       if (found === undefined) throw notFound(id);
       return raw("application/json", found.response);
@@ -48,9 +54,9 @@ export const responseOperations = ({ responses }: { readonly responses: StoredRe
     output: inputItemsSchema,
     errors: ["not_found"],
     run: async ({ params: { id }, query }, caller) => {
-      const found = await responses.get(caller, id);
-      if (found === undefined) throw notFound(id);
-      return raw("application/json", await pageOf(givenItems(found.items, found.response), query));
+      const page = await inputItems.page(caller, id, query);
+      if (page === undefined) throw notFound(id);
+      return raw("application/json", page);
     },
   }),
   deleteResponse: operation({
@@ -77,32 +83,3 @@ const MOST_QUOTED = 100;
 
 const notFound = (id: string) =>
   fail("not_found", `There is no stored response "${id.slice(0, MOST_QUOTED)}".`, { param: "/id" });
-
-/** Each is read by itself, and an item may be long. */
-const ITEMS_A_TURN = 64;
-
-/** @throws WeirError 400 if no item has the id that the page is to follow */
-async function pageOf(
-  given: GivenItems,
-  { after, limit, order }: z.output<typeof listQuery>,
-): Promise<string> {
-  const ids = new Set<string>();
-  for (let index = 0; index < given.spans.length; index++) {
-    ids.add(listedId(given, index, ids));
-    if (index % ITEMS_A_TURN === ITEMS_A_TURN - 1) await nextTurn();
-  }
-  const all = [...ids].map((id, index) => ({ id, index }));
-  if (order === "desc") all.reverse();
-  const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
-  if (after !== undefined && from === 0) {
-    const message = `The response was made from no item "${after.slice(0, MOST_QUOTED)}".`;
-    throw fail("invalid_value", message, { param: "/after" });
-  }
-  const page = all.slice(from, from + limit);
-  const data = page.map(({ id, index }) => listedItem(given, index, id));
-  const idOf = (item: { readonly id: string } | undefined) => JSON.stringify(item?.id ?? null);
-  return (
-    `{"object":"list","data":[${data.join(",")}],"first_id":${idOf(page[0])},` +
-    `"last_id":${idOf(page.at(-1))},"has_more":${from + limit < all.length}}`
-  );
-}

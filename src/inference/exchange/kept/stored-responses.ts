@@ -8,6 +8,7 @@ import type { KeyContext } from "../../../account/keyring.ts";
 import { nextTurn } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
+import { SharedTurns } from "../../../base/shared-turns.ts";
 import { DAY_MS } from "../../../base/time.ts";
 import type { KeptOwner } from "../../../credits/kept/kept-bytes.ts";
 import type { KeptChange } from "../../../credits/kept/kept-counts.ts";
@@ -46,6 +47,8 @@ export interface StoredResponsesDeps extends Omit<IdempotencyDeps, "shared"> {
 }
 
 export class StoredResponses {
+  /** Shared by all who look through stored texts. */
+  readonly turns = new SharedTurns();
   readonly #deps: StoredResponsesDeps;
   /** `[owner, id]`. */
   readonly #responses: ExpiringTable<StoredResponse>;

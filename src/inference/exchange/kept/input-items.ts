@@ -1,0 +1,127 @@
+/**
+ * Pages of the items that stored responses were made from. Where the items of a response stand is found once for all of its pages, in
+ * slices that all callers share: a client that lists ten thousand items asks a hundred times.
+ */
+import pLimit from "p-limit";
+import { fail } from "../../../base/errors.ts";
+import { type GivenItems, givenItems, listedItems } from "../../../wire/responses/given-items.ts";
+import type { StoredResponse } from "./kept-rows.ts";
+import type { ResponseOwner, StoredResponses } from "./stored-responses.ts";
+
+export interface PageQuery {
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+}
+
+/** Pages in work, each of which holds its response in memory; others wait. */
+const PAGES_AT_ONCE = 4;
+/** Items of all responses whose places are remembered; each takes some hundred bytes. */
+const MOST_REMEMBERED = 100_000;
+/** A response takes so many more. */
+const COUNT_OF_RESPONSE = 20;
+/** Characters of a response that is looked through again for each page: that costs no more than to remember it. */
+const SHORT_TEXT = 16 * 1024;
+/** Bytes. */
+const LONG_PAGE = 256 * 1024;
+/** Characters of a client's id in a message. */
+const MOST_QUOTED = 100;
+
+interface Remembered {
+  readonly given: Promise<GivenItems>;
+  /** 0 until the items are found. */
+  count: number;
+}
+
+export class InputItems {
+  readonly #responses: StoredResponses;
+  /** By owner and id; from the least recently used to the most. A stored response never changes. */
+  readonly #found = new Map<string, Remembered>();
+  #count = 0;
+  readonly #atOnce = pLimit(PAGES_AT_ONCE);
+
+  constructor(responses: StoredResponses) {
+    this.#responses = responses;
+  }
+
+  /**
+   * JSON of the page; undefined where there is no such response.
+   * @throws WeirError 400 where no item has the id that the page is to stand by; 503 as `StoredResponses.get`
+   */
+  page(owner: ResponseOwner, id: string, query: PageQuery): Promise<Buffer | undefined> {
+    return this.#atOnce(() => this.#page(owner, id, query));
+  }
+
+  async #page(owner: ResponseOwner, id: string, query: PageQuery): Promise<Buffer | undefined> {
+    const { turns } = this.#responses;
+    // A row of megabytes takes milliseconds to read: those of many callers are not read in one turn.
+    await turns.next();
+    const stored = await this.#responses.get(owner, id);
+    if (stored === undefined) return undefined;
+    const given = await this.#givenOf(`${owner.projectId}/${owner.environment}/${id}`, stored);
+    const { indices, hasMore } = pageOf(given, query);
+    const data = await turns.run(listedItems(stored.items, given, indices));
+    const idAt = (index: number | undefined) => JSON.stringify(index === undefined ? null : given.ids[index]);
+    const page = Buffer.from(
+      `{"object":"list","data":[${data.join(",")}],"first_id":${idAt(indices[0])},` +
+        `"last_id":${idAt(indices.at(-1))},"has_more":${hasMore}}`,
+    );
+    // Megabytes are written and sent in two turns.
+    if (page.length > LONG_PAGE) await turns.next();
+    return page;
+  }
+
+  #givenOf(name: string, { items, response }: StoredResponse): Promise<GivenItems> {
+    const before = this.#found.get(name);
+    if (before !== undefined) {
+      this.#found.delete(name);
+      this.#found.set(name, before);
+      return before.given;
+    }
+    const given = this.#responses.turns.run(givenItems(items, response));
+    if (items.length + response.length < SHORT_TEXT) return given;
+    const kept: Remembered = { given, count: 0 };
+    this.#found.set(name, kept);
+    given.then(
+      ({ ids }) => this.#remember(name, kept, ids.length),
+      () => this.#found.delete(name),
+    );
+    return given;
+  }
+
+  #remember(name: string, kept: Remembered, count: number): void {
+    if (this.#found.get(name) !== kept) return;
+    kept.count = count + COUNT_OF_RESPONSE;
+    this.#count += kept.count;
+    for (const [oldest, other] of this.#found) {
+      if (this.#count <= MOST_REMEMBERED || other === kept) break;
+      this.#found.delete(oldest);
+      this.#count -= other.count;
+    }
+  }
+}
+
+/** Places of the page's items in the conversation, in the order of the page. @throws WeirError 400 as `page` */
+function pageOf(
+  { ids }: GivenItems,
+  { after, before, limit, order }: PageQuery,
+): { readonly indices: readonly number[]; readonly hasMore: boolean } {
+  const isDown = order === "desc";
+  const placeOf = (id: string, param: string): number => {
+    const index = ids.indexOf(id);
+    if (index >= 0) return isDown ? ids.length - 1 - index : index;
+    const message = `The response was made from no item "${id.slice(0, MOST_QUOTED)}".`;
+    throw fail("invalid_value", message, { param });
+  };
+  const first = after === undefined ? 0 : placeOf(after, "/after") + 1;
+  const end = before === undefined ? ids.length : placeOf(before, "/before");
+  // The page before an item ends with its neighbour, unless it is told where to begin.
+  const isBackwards = before !== undefined && after === undefined;
+  const from = isBackwards ? Math.max(0, end - limit) : first;
+  const to = isBackwards ? end : Math.min(end, first + limit);
+  const indices = Array.from({ length: Math.max(0, to - from) }, (_, at) =>
+    isDown ? ids.length - 1 - from - at : from + at,
+  );
+  return { indices, hasMore: isBackwards ? from > 0 : to < end };
+}
