@@ -3,7 +3,7 @@
  * else. Any other name may still mean one: an alias of the model's file, an id with a date or `-latest` behind it, a prefix that says
  * by which provider or format it is called.
  */
-import { didYouMeanOneOf, nearestOf } from "../../base/document/nearest.ts";
+import { didYouMeanOneOf, NearestWords } from "../../base/document/nearest.ts";
 import type { Model } from "../../base/endpoint.ts";
 import { fail } from "../../base/errors.ts";
 
@@ -148,13 +148,17 @@ function exactNames(models: ReadonlyMap<string, Model>): ReadonlyMap<string, Mod
 
 /**
  * Ids of the models whose bare names or aliases are nearest to a name, whatever vendor or ending it has: a wrong vendor is a mistake of
- * its own. Takes time in proportion to the catalog.
+ * its own.
  */
 function nearIds(models: readonly Model[]): (name: string) => readonly string[] {
   const ids = new Map<string, string[]>();
   for (const { id, aliases } of models)
-    for (const bare of new Set([id, ...aliases].map(bareOf))) ids.set(bare, [...(ids.get(bare) ?? []), id]);
-  const bares = [...ids.keys()];
+    for (const bare of new Set([id, ...aliases].map(bareOf))) {
+      const all = ids.get(bare);
+      if (all === undefined) ids.set(bare, [id]);
+      else all.push(id);
+    }
+  const bares = new NearestWords([...ids.keys()]);
   return (name) => {
     if (name.length > MAX_CHARACTERS) return [];
     // Other gateways choose a behaviour by the part of a name behind a colon or in brackets: models are not told apart by it.
@@ -163,7 +167,7 @@ function nearIds(models: readonly Model[]): (name: string) => readonly string[] 
     const word = ending === undefined ? bare : bare.replace(ending, "");
     if (word === "") return [];
     const prefix = name.slice(0, name.indexOf("/") + 1);
-    const found = nearestOf(word, bares, MAX_NEAREST).flatMap((each) => {
+    const found = bares.of(word, MAX_NEAREST).flatMap((each) => {
       const all = ids.get(each) ?? [];
       // Several vendors have the name: the one that was asked for is meant.
       const own = prefix === "" ? [] : all.filter((id) => id.startsWith(prefix));
