@@ -11,16 +11,15 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
-import { asWeirError, fail, type WeirError } from "../../base/errors.ts";
+import { asWeirError, fail, WeirError } from "../../base/errors.ts";
 import type { BodyShare } from "./body-budget.ts";
 import { BodyBuffer, tooLarge } from "./body-buffer.ts";
 import type { Coding } from "./codings.ts";
-import { zstdFrames } from "./zstd-frames.ts";
+import { MAX_WINDOW_LOG, zstdFrames } from "./zstd-frames.ts";
 
 /** Chunk size of a decoder: larger chunks copy more in one turn of the event loop, smaller ones need more turns. */
 const CHUNK = { chunkSize: 64 * 1024 };
-/** A frame may ask for as much memory as it likes; the coding's window is 8 MB at most (RFC 9659). */
-const ZSTD = { ...CHUNK, params: { [constants.ZSTD_d_windowLogMax]: 23 } };
+const ZSTD = { ...CHUNK, params: { [constants.ZSTD_d_windowLogMax]: MAX_WINDOW_LOG } };
 
 /** A decoder of the bytes that follow; "deflate" is sent with zlib's header, as RFC 9110 has it, and without. */
 const DECODERS: Readonly<Record<Coding, (input: Buffer) => Transform & { readonly bytesWritten: number }>> = {
@@ -128,6 +127,7 @@ function decodeOne(
     current.end(part);
   };
   if (parts === undefined) give(cut(coding));
+  else if (parts instanceof WeirError) give(parts);
   else next(parts);
   return stop;
 }

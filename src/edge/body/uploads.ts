@@ -10,8 +10,9 @@ import type { SocketReply } from "../reply.ts";
 import type { RequestHead } from "../request.ts";
 import { type BodyBudget, BodyShare } from "./body-budget.ts";
 import { BodyBuffer, tooLarge } from "./body-buffer.ts";
-import { codingsOf } from "./codings.ts";
+import { type Coding, codingsOf } from "./codings.ts";
 import { decode } from "./decode.ts";
+import { DecodeQueue } from "./decode-queue.ts";
 
 export interface UploadPace {
   /** Interval between progress checks of an upload, in milliseconds. */
@@ -38,6 +39,7 @@ export class Uploads {
   readonly #budget: BodyBudget;
   readonly #pace: UploadPace;
   readonly #clock: Clock;
+  readonly #decoding = new DecodeQueue();
   /** Uploads that did not arrive completely with their head. */
   readonly #slow = new Set<Upload>();
   /** Paused uploads, in the order in which they resume. */
@@ -72,7 +74,7 @@ export class Uploads {
     done: (uploaded: Uploaded) => void,
   ): (error: WeirError) => void {
     const share = new BodyShare(this.#budget, orgId);
-    const upload = new Upload(res, share, (result) => {
+    const upload = new Upload(res, share, this.#decoding, (result) => {
       this.#slow.delete(upload);
       // The rest of a refused body is read too, so that the client can read the answer.
       if (this.#resting.delete(upload)) upload.goOn();
@@ -166,17 +168,24 @@ class Upload {
   isWhole = false;
   readonly #res: HttpResponse;
   readonly #share: BodyShare;
+  readonly #decoding: DecodeQueue;
   readonly #give: (result: Buffer | WeirError) => void;
   #gathering: BodyBuffer | undefined;
-  /** Stops a running decompression. */
+  /** Stops a decompression that runs, or waits. */
   #stopDecoding: (() => void) | undefined;
   /** Bytes at the last progress check. */
   #before = 0;
   #over = false;
 
-  constructor(res: HttpResponse, share: BodyShare, give: (result: Buffer | WeirError) => void) {
+  constructor(
+    res: HttpResponse,
+    share: BodyShare,
+    decoding: DecodeQueue,
+    give: (result: Buffer | WeirError) => void,
+  ) {
     this.#res = res;
     this.#share = share;
+    this.#decoding = decoding;
     this.#give = give;
   }
 
@@ -267,8 +276,21 @@ class Upload {
     }
     const codings = codingsOf(encoding);
     if (codings instanceof WeirError) this.#finish(codings);
-    else
-      this.#stopDecoding = decode(body, codings, this.#share, maxBytes, (decoded) => this.#finish(decoded));
+    else if (codings.length === 0) this.#finish(body);
+    else this.#decode(body, codings, maxBytes);
+  }
+
+  #decode(body: Buffer, codings: readonly Coding[], maxBytes: number): void {
+    try {
+      this.#stopDecoding = this.#decoding.add(this.#share.orgId, (over) =>
+        decode(body, codings, this.#share, maxBytes, (decoded) => {
+          over();
+          this.#finish(decoded);
+        }),
+      );
+    } catch (error) {
+      this.#finish(asWeirError(error));
+    }
   }
 
   #finish(result: Buffer | WeirError): void {

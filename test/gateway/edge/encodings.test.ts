@@ -139,13 +139,46 @@ test("several frames of zstd are one body, however many bytes one frame is", asy
   expect((await chat("zstd", blocks)).status).toBe(400);
 });
 
-test("a frame of zstd that asks for a large window is refused before it gets the memory", async () => {
-  const wide = zstdWith({ [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_contentSizeFlag]: 0 });
-  const answer = await chat("zstd", wide(TEXT.padEnd(200_000)));
-  // With the size in the frame, its window is no larger than that.
-  expect([200, 400]).toContain(answer.status);
-  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, (27 - 10) << 3, 1, 0, 0]);
-  expect((await chat("zstd", head)).status).toBe(400);
+/** A whole frame of the text, whose header says something else: its window, or a dictionary's id. */
+function zstdSaying(said: { readonly windowLog?: number; readonly dictionary?: number }): Buffer {
+  const frame = zstdWith({ [constants.ZSTD_c_contentSizeFlag]: 0 })(TEXT);
+  const { windowLog, dictionary } = said;
+  if (windowLog !== undefined) frame[5] = (windowLog - 10) << 3;
+  if (dictionary === undefined) return frame;
+  frame[4] = (frame[4] as number) | 1;
+  return Buffer.concat([frame.subarray(0, 6), Buffer.from([dictionary]), frame.subarray(6)]);
+}
+
+/** A frame of one segment, whose window is its content: so many bytes. */
+const zstdOf = (bytes: number): Buffer => {
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0, 1, 0, 0]);
+  head.writeUInt32LE(bytes, 5);
+  return head;
+};
+
+test.each<[string, Buffer, number, string]>([
+  ["a window of 8 MB", zstdSaying({ windowLog: 23 }), 200, ""],
+  [
+    "a window of 16 MB",
+    zstdSaying({ windowLog: 24 }),
+    400,
+    "needs a window of 16777216 bytes: 8388608 at most",
+  ],
+  ["a window of 2 GB", zstdSaying({ windowLog: 41 }), 400, "needs a window of 2199023255552 bytes"],
+  ["one segment of 9 MB", zstdOf(9_000_000), 400, "needs a window of 9000000 bytes"],
+  ["a dictionary", zstdSaying({ dictionary: 7 }), 400, "needs a dictionary"],
+  ["a dictionary's id of 0, which is none", zstdSaying({ dictionary: 0 }), 200, ""],
+  [
+    "a wide frame behind another",
+    Buffer.concat([zstdCompressSync(""), zstdSaying({ windowLog: 27 })]),
+    400,
+    "window",
+  ],
+  ["a header alone", zstdSaying({ windowLog: 27 }).subarray(0, 6), 400, "cut"],
+  ["frames to skip alone", SKIPPED, 400, "cut"],
+])("zstd with %s", async (_, body, status, message) => {
+  const answer = await chat("zstd", body);
+  expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
 
 test("a bomb is refused at whichever step it is one", async () => {
@@ -190,6 +223,19 @@ test("another 415 does not speak of encodings, and an empty body has none", asyn
   await typed.body.dump();
   const empty = await chat("zstd", "");
   expect([empty.status, empty.text]).toEqual([400, expect.not.stringContaining("zstd")]);
+});
+
+test("hundreds at once are read one after the other, and some who leave keep nobody else waiting", async () => {
+  const body = gzipSync(JSON.stringify({ ...CHAT, user: "u".repeat(60_000) }));
+  const all = Array.from({ length: 300 }, () => chat("gzip", body));
+  for (let left = 0; left < 50; left++) {
+    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${gateway.liveKey}\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
+    await new Promise((resolve) => socket.write(Buffer.concat([Buffer.from(head), body]), resolve));
+    socket.destroy();
+  }
+  expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([200]));
+  await atRest(gateway);
 });
 
 test("who leaves while a list is decoded leaves nothing behind", async () => {
