@@ -10,7 +10,7 @@ import { answerLimits } from "./answer-limit.ts";
 import type { Decision } from "./decision.ts";
 import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
 import { type Draw, drawnTime, type Scored, score, sortReason } from "./sorts.ts";
-import { type Draws, SHORTER, type Tier, tierOf, tierReason, withoutRival } from "./tier.ts";
+import { type Draws, isChosenHere, type Tier, tierOf, tierReason, withoutRival } from "./tier.ts";
 
 interface RankedEndpoint {
   readonly endpointId: string;
@@ -55,20 +55,18 @@ export function plan(
   const isLastResort = open.length === 0 && addLastResorts(open, out);
   for (const resting of out) if (!open.includes(resting)) excluded.push(outOf(resting, open.length === 0));
   const limits = answerLimits(open, facts);
-  // Endpoints that must lower what is asked for come behind those that need not.
-  const behind = limits !== undefined && limits.size < open.length ? limits : undefined;
-  const drawn = behind === undefined ? open : open.filter(({ endpoint }) => !behind.has(endpoint.id));
-  const draws = drawFor(decision, facts, drawn, random);
+  const shorter = limits !== undefined && limits.size < open.length ? limits : undefined;
+  const draws = drawFor(decision, facts, open, random);
   const candidates = open.map(
     ({ endpoint, health: seen }): Candidate => ({
       endpoint,
       health: seen,
-      tier: behind?.has(endpoint.id) ? SHORTER : tierOf(endpoint, decision, draws, facts.preferred, seen),
+      tier: tierOf(endpoint, decision, draws, facts.preferred, shorter?.has(endpoint.id) === true, seen),
       score: 0,
       tie: 0,
     }),
   );
-  if (candidates.length > 1) order(candidates, decision, facts, random);
+  if (candidates.length > 1) order(candidates, decision, facts, random, limits);
   else for (const c of candidates) c.tier = withoutRival(c.tier);
   const shadow = shadowOf(decision, candidates, random);
   cut(candidates, decision, excluded);
@@ -143,7 +141,13 @@ function drawFor(
   return arm === undefined ? NO_DRAWS : { canary: "", arm: arm.arm, armEndpoint: arm.endpoint };
 }
 
-function order(candidates: Candidate[], decision: Decision, facts: RouteFacts, random: Random): void {
+function order(
+  candidates: Candidate[],
+  decision: Decision,
+  facts: RouteFacts,
+  random: Random,
+  limits: ReadonlyMap<string, number> | undefined,
+): void {
   const caller = facts.affinityKey === "" ? 0 : hashOf(facts.affinityKey);
   const draw: Draw =
     facts.affinityKey === "" ? random : (endpoint) => mixed(caller ^ hashOf(endpoint.id)) / 0x1_0000_0000;
@@ -155,7 +159,16 @@ function order(candidates: Candidate[], decision: Decision, facts: RouteFacts, r
       c.score = drawnTime(draw(c.endpoint), weights.get(c.endpoint.id) ?? 0);
     }
   }
-  candidates.sort(byRankScoreId);
+  candidates.sort(limits === undefined ? byRankScoreId : byRankLimitScoreId(limits));
+}
+
+/** Where nobody named them, those that give longer answers come before the others, whatever the sort. */
+function byRankLimitScoreId(limits: ReadonlyMap<string, number>): (a: Candidate, b: Candidate) => number {
+  const limitOf = ({ endpoint }: Candidate) => limits.get(endpoint.id) ?? Number.MAX_SAFE_INTEGER;
+  return (a, b) => {
+    if (a.tier.rank !== b.tier.rank || !isChosenHere(a.tier)) return byRankScoreId(a, b);
+    return limitOf(b) - limitOf(a) || byRankScoreId(a, b);
+  };
 }
 
 function byRankScoreId(a: Candidate, b: Candidate): number {

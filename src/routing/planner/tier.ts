@@ -1,7 +1,7 @@
 /**
  * The tier of an endpoint in a plan, compared before any sort, and why. Endpoints asked for by name, the conversation's
- * endpoint, canary, arm and weights come first; failing endpoints, canaries outside their share, and endpoints that cannot give as long an answer as
- * is asked for come last.
+ * endpoint, canary, arm and weights come first, since somebody said so. Among the others, which the gateway chooses from, those come
+ * first that can give as long an answer as is asked for; failing endpoints and canaries outside their share come last.
  */
 
 import type { Endpoint } from "../../base/endpoint.ts";
@@ -29,9 +29,9 @@ const RANKS = {
   sorted: 1001,
   alone: 1001,
   full: 1002,
-  failing: 1003,
-  canary_outside: 1004,
-  shorter: 1005,
+  shorter: 1003,
+  failing: 1004,
+  canary_outside: 1006,
 } as const;
 
 export type TierName = keyof typeof RANKS;
@@ -49,14 +49,21 @@ const TIER = Object.fromEntries(
   Object.entries(RANKS).map(([name, rank]) => [name, Object.freeze({ name, rank })]),
 ) as Readonly<Record<TierName, Tier>>;
 
-/** Behind all endpoints that can give as long an answer as is asked for. */
-export const SHORTER: Tier = TIER.shorter;
+/** A failing endpoint that cannot give what is asked for either. */
+const FAILING_SHORTER: Tier = Object.freeze({ name: "failing", rank: 1005 });
 
+/** Whose endpoints nobody named: the gateway chooses their order. */
+const CHOSEN_HERE: ReadonlySet<TierName> = new Set(["sorted", "full", "shorter", "failing"]);
+
+export const isChosenHere = ({ name }: Tier): boolean => CHOSEN_HERE.has(name);
+
+/** @param isShorter it cannot give as long an answer as is asked for, and another one can */
 export function tierOf(
   endpoint: Endpoint,
   decision: Decision,
   draws: Draws,
   preferred: string | undefined,
+  isShorter: boolean,
   health: Pick<EndpointHealth, "failing" | "isFull"> | undefined,
 ): Tier {
   const { order, only, isChosenByRequest, isOrderFromRequest, canary, weights } = decision;
@@ -74,9 +81,11 @@ export function tierOf(
   if (endpoint.id === draws.armEndpoint && !health?.failing && !health?.isFull) return TIER.arm;
   if (at >= 0) return { name: "ordered", rank: RANKS.ordered + at };
   if (endpoint.id === preferred) return BEHIND_ORDER;
-  if (health?.failing) return TIER.failing;
-  if (health?.isFull) return TIER.full;
-  return !isChosenByRequest && (weights?.get(endpoint.id) ?? 0) > 0 ? TIER.weighted : TIER.sorted;
+  if (health?.failing) return isShorter ? FAILING_SHORTER : TIER.failing;
+  const isWeighted = !isChosenByRequest && (weights?.get(endpoint.id) ?? 0) > 0;
+  if (isWeighted && !health?.isFull) return TIER.weighted;
+  if (isShorter) return TIER.shorter;
+  return health?.isFull ? TIER.full : TIER.sorted;
 }
 
 /** The tier of the only candidate: `alone`, unless its tier says more. */

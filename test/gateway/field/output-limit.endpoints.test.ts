@@ -61,7 +61,7 @@ const ask = (providers: readonly string[], more: object = {}, svc: object = {}, 
   );
 const told = () => JSON.parse(String(gateway.simulator.calls.at(-1)?.body));
 
-test("the endpoint that can give all comes first, whatever the sort and the order", async () => {
+test("the endpoint that can give all comes first, whatever the sort, unless another is asked for", async () => {
   const by = async (providers: readonly string[], svc: object = {}) => {
     const { json, text } = await ask(providers, {}, svc);
     expect(json.svc, text).toBeDefined();
@@ -69,10 +69,10 @@ test("the endpoint that can give all comes first, whatever the sort and the orde
   };
   expect(await by(["short", "whole"])).toEqual(["whole", ASKED, []]);
   const route = { providers: { order: ["short", "whole"] } };
-  expect(await by([], { route })).toEqual(["whole", ASKED, []]);
+  expect(await by([], { route })).toEqual(["short", 32_000, ["lowered: /max_tokens to 32000"]]);
   // Alone, it is told what it gives.
   expect(await by(["short"])).toEqual(["short", 32_000, ["lowered: /max_tokens to 32000"]]);
-  // Where all must be lowered, the sort decides.
+  // Where all must be lowered, the one that gives more comes first.
   expect(await by(["shorter", "short"])).toEqual(["short", 32_000, ["lowered: /max_tokens to 32000"]]);
   const fewer = await ask(["short", "whole"], { max_tokens: 32_000 });
   expect([fewer.json.svc.provider, fewer.json.svc.warnings]).toEqual(["short", []]);
