@@ -5,8 +5,13 @@ import { ANY_ORIGIN } from "./cors.ts";
 const MOST_ORIGINS = 256;
 const MOST_CHARACTERS = 300;
 
-/** As browsers write it: a scheme and a host, with a port only where it is not the scheme's. Apps have schemes of their own. */
-const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@\\,*"]+$/;
+/**
+ * As browsers write it: a scheme and a host, names in punycode, with a port only where it is not the scheme's. Apps have schemes of their
+ * own.
+ */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:[\w-]+(?:\.[\w-]+)*\.?|\[[0-9a-f:.]+\])(?::\d+)?$/;
+/** Schemes that URLs know, and from which no page has an origin of its own (https://url.spec.whatwg.org/#origin). */
+const NEVER: ReadonlySet<string> = new Set(["file:", "ftp:", "ws:", "wss:"]);
 
 const origin = z
   .string()
@@ -21,12 +26,16 @@ function faultOf(text: string): string | undefined {
   if (text === "null") return 'any sandboxed page has the origin "null": it cannot be allowed';
   if (text.includes("*")) return 'is no origin: patterns are not offered, only exact origins, or "*" for all';
   const written = URL.canParse(text) ? new URL(text) : undefined;
-  const isWeb = written?.protocol === "https:" || written?.protocol === "http:";
-  if (isWeb && written.origin !== text) return `is no origin as browsers send it: write ${written.origin}`;
-  return ORIGIN.test(text)
-    ? undefined
-    : "is no origin: write a scheme and a host, as https://app.example.com";
+  if (written === undefined || written.host === "") return NO_ORIGIN;
+  if (NEVER.has(written.protocol))
+    return `no page has an origin of the scheme ${written.protocol.slice(0, -1)}`;
+  const isWeb = written.protocol === "https:" || written.protocol === "http:";
+  const asSent = `${written.protocol}//${written.host}`;
+  if (isWeb && asSent !== text) return `is no origin as browsers send it: write ${asSent}`;
+  return asSent === text && ORIGIN.test(text) ? undefined : NO_ORIGIN;
 }
+
+const NO_ORIGIN = "is no origin: write a scheme and a host, as https://app.example.com";
 
 /** Absent: every origin. An empty list: none. */
 export const corsField = z

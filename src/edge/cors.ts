@@ -97,18 +97,18 @@ export function corsOf(origins: readonly string[], methods: readonly string[], i
 const MOST_CHARACTERS = 4096;
 /** RFC 9110, 5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Belongs to sessions, which are not for other origins. */
-const NOT_ALLOWED = "x-svc-csrf";
+/** The one belongs to sessions, which are not for other origins; the other is a name, but would stand for all but `authorization`. */
+const NOT_ALLOWED: ReadonlySet<string> = new Set(["x-svc-csrf", "*"]);
 
 /**
  * The headers that the page wants to send are allowed as it names them: SDKs send many of their own, and none opens anything but the
- * two that carry a key. `*` would not do: it does not stand for `authorization`.
+ * two that carry a key.
  */
 function headerLine(head: RequestHead): string {
   const asked = head.header("access-control-request-headers");
   if (asked === "" || asked.length > MOST_CHARACTERS) return "";
   const names = asked.split(",").map((name) => name.trim());
-  const allowed = names.filter((name) => TOKEN.test(name) && name.toLowerCase() !== NOT_ALLOWED);
+  const allowed = names.filter((name) => TOKEN.test(name) && !NOT_ALLOWED.has(name.toLowerCase()));
   return allowed.length === 0 ? "" : `access-control-allow-headers: ${allowed.join(", ")}\r\n`;
 }
 

@@ -74,6 +74,9 @@ describe("preflights", () => {
     expect(await headersFor(SDK)).toBe(SDK.replaceAll(",", ", "));
     expect(await headersFor("X-Svc-Csrf, content-type, a b, é, x:y")).toBe("content-type");
     expect(await headersFor("x-svc-csrf")).toBe(null);
+    // Which would stand for all but the key.
+    expect(await headersFor("*")).toBe(null);
+    expect(await headersFor("*, authorization, x-*")).toBe("authorization, x-*");
     expect(await headersFor("x,".repeat(3000))).toBe(null);
     const answer = await preflight(any, "/v1/chat/completions");
     expect(Object.fromEntries(answer.headers)).toMatchObject({
