@@ -41,7 +41,8 @@ export class NearestWords {
     // Comparing user input takes time in proportion to its length.
     if (word.length > MAX_WORD) return [];
     const meant = word.toLowerCase();
-    let within = Math.min(Math.max(2, Math.floor(word.length / 3)), MAX_TYPOS);
+    // A word of which every letter differs is another one, however short it is.
+    let within = Math.min(Math.max(2, Math.floor(word.length / 3)), MAX_TYPOS, word.length - 1);
     const found: { readonly place: number; readonly distance: number }[] = [];
     let left = MAX_COMPARED;
     for (const [atLeast, places] of this.#likeliest(meant, within).entries()) {

@@ -125,12 +125,20 @@ export function modelNames(models: ReadonlyMap<string, Model>): ModelNames {
       const model = name.length > MAX_CHARACTERS ? undefined : meant(name);
       if (model !== undefined) return model;
       const hint = didYouMeanOneOf(near(name));
-      const shown = name.slice(0, MAX_CHARACTERS);
+      const shown = shownOf(name);
       if (param === undefined) throw fail("model_not_found", `No model ${shown}${hint}`);
       throw fail("model_not_found", `There is no model "${shown}"${hint || "."}`, { param });
     },
   };
 }
+
+/** What would end a line of a log, turn the direction of a text, or hide in it. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+const shownOf = (name: string): string =>
+  name
+    .slice(0, MAX_CHARACTERS)
+    .replace(HIDDEN, (each) => `\\u${(each.codePointAt(0) as number).toString(16).padStart(4, "0")}`);
 
 /** Full ids, and bare names that only one vendor has. */
 function exactNames(models: ReadonlyMap<string, Model>): ReadonlyMap<string, Model> {
@@ -161,10 +169,7 @@ function nearIds(models: readonly Model[]): (name: string) => readonly string[] 
   const bares = new NearestWords([...ids.keys()]);
   return (name) => {
     if (name.length > MAX_CHARACTERS) return [];
-    // Other gateways choose a behaviour by the part of a name behind a colon or in brackets: models are not told apart by it.
-    const [bare = ""] = bareOf(name).split(/[:[]/, 1);
-    const ending = ENDINGS.find((each) => each.test(bare));
-    const word = ending === undefined ? bare : bare.replace(ending, "");
+    const word = wordOf(name);
     if (word === "") return [];
     const prefix = name.slice(0, name.indexOf("/") + 1);
     const found = bares.of(word, MAX_NEAREST).flatMap((each) => {
@@ -175,4 +180,27 @@ function nearIds(models: readonly Model[]): (name: string) => readonly string[] 
     });
     return [...new Set(found)].slice(0, MAX_NEAREST);
   };
+}
+
+/** Before a name at Bedrock: where it is answered, and its maker (`us.anthropic.`). */
+const BEFORE = /^(?:[a-z-]+\.){1,2}/;
+/** Behind a name at Bedrock. */
+const BEHIND = /-v\d$/;
+/** Before the name of a model that was tuned, and behind it: whose it is. */
+const TUNED = /^ft:([^:]*)/;
+
+/**
+ * The part of a name that tells models apart. Other gateways choose a behaviour by what is behind a colon or in brackets; endings and
+ * what providers put around a name are no typing mistakes.
+ */
+function wordOf(name: string): string {
+  const bare = bareOf(name.trim());
+  let [word = ""] = (TUNED.exec(bare)?.[1] ?? bare).split(/[:[]/, 1);
+  word = word.replace(BEHIND, "");
+  for (let endings = 0; endings < MAX_ENDINGS; endings++) {
+    const ending = ENDINGS.find((each) => each.test(word));
+    if (ending === undefined) break;
+    word = word.replace(ending, "");
+  }
+  return word.replace(BEFORE, "");
 }

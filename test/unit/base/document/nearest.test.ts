@@ -20,7 +20,7 @@ function distance(a: string, b: string): number {
 
 /** All that are near enough, the nearest first, the earlier first among equals. */
 function nearOnes(word: string, known: readonly string[], most: number): string[] {
-  const within = Math.min(Math.max(2, Math.floor(word.length / 3)), 10);
+  const within = Math.min(Math.max(2, Math.floor(word.length / 3)), 10, word.length - 1);
   return known
     .map((each) => ({ each, typos: distance(word.toLowerCase(), each.toLowerCase()) }))
     .filter(({ typos }) => typos <= within)
@@ -67,7 +67,10 @@ describe("what is near", () => {
     ["temprature", ["temperature", "top_p"], ["temperature"]],
     ["Temperature", ["temperature"], ["temperature"]],
     ["x", ["temperature"], []],
-    ["", ["a", "abc"], ["a"]],
+    ["", ["a", "abc"], []],
+    // Another word altogether, however short.
+    ["ft", ["o3", "fx", "f"], ["fx", "f"]],
+    ["x", ["y", "xy"], []],
     ["ab", [], []],
     ["a".repeat(201), ["a".repeat(201)], []],
     ["a".repeat(200), ["a".repeat(199)], ["a".repeat(199)]],

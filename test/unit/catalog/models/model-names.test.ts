@@ -113,9 +113,12 @@ describe("what is none", () => {
   });
 });
 
-test.each(["", "/", "openai/", "-latest", "[1m]"])("%j suggests no model", (name) => {
-  expect(refusal(name).message).not.toContain("did you mean");
-});
+test.each(["", "/", "openai/", "-latest", "[1m]", "ft:", "us.", "x", "ab", "a.b.c", "::", " ", "\n"])(
+  "%j suggests no model",
+  (name) => {
+    expect(refusal(name).message).not.toContain("did you mean");
+  },
+);
 
 test.each([
   ["claude-haiku-4-6", ["anthropic/claude-haiku-4-5"]],
@@ -125,6 +128,18 @@ test.each([
   ["gpt-4o:free", ["openai/gpt-4o"]],
   ["CLAUDE-HAIKU-4-5", ["anthropic/claude-haiku-4-5"]],
   ["shard", ["first/shared", "second/shared"]],
+  // As providers, other gateways and people write it.
+  ["us.anthropic.claude-haiku-4-5-20251001-v1:0", ["anthropic/claude-haiku-4-5"]],
+  ["bedrock/global.anthropic.claude-haiku-4-5-20251001-v1:0", ["anthropic/claude-haiku-4-5"]],
+  ["us-gov.anthropic.claude-haiku-4-5-v1", ["anthropic/claude-haiku-4-5"]],
+  ["anthropic.claude-haiku-4.5", ["anthropic/claude-haiku-4-5"]],
+  ["ft:gpt-4o-mini-2024-07-18:acme::AbC123", ["openai/gpt-4o-mini"]],
+  ["ft:gpt-4o-mini", ["openai/gpt-4o-mini"]],
+  [" gpt-4o-mini\n", ["openai/gpt-4o-mini"]],
+  ["openai/gpt-4o-mini:free", ["openai/gpt-4o-mini"]],
+  ["OpenAI/GPT-4o", ["openai/gpt-4o"]],
+  ["gpt_4o_mini", ["openai/gpt-4o-mini"]],
+  ["claude-haiku-4.6-20251001-latest", ["anthropic/claude-haiku-4-5"]],
 ])("a refusal of %s names the nearest, no more than three", (name, ids) => {
   const { message } = refusal(name, "/model");
   for (const id of ids) expect(message).toContain(`"${id}"`);
@@ -133,6 +148,20 @@ test.each([
 
 test("a refusal names the model of the vendor that was asked for, where several have the name", () => {
   expect(refusal("second/shard").message).toBe('No model second/shard; did you mean "second/shared"?');
+});
+
+test.each([
+  ["gpt\u001b[31m", "gpt\\u001b[31m"],
+  ["a\r\nb", "a\\u000d\\u000ab"],
+  ["gpt\u202e-4o", "gpt\\u202e-4o"],
+  ["\ud83d", "\\ud83d"],
+  ["\u0000\u007f\u0085\u2028\ufeff", "\\u0000\\u007f\\u0085\\u2028\\ufeff"],
+  ["模型 🎉 é", "模型 🎉 é"],
+  [`${"a".repeat(199)}🎉`, `${"a".repeat(199)}\\ud83c`],
+])("a refusal of %j is one line that shows what is in it", (name, shown) => {
+  expect(refusal(name, "/model").message).toMatch(/^There is no model "[^\p{Cc}\p{Cf}\p{Cs}\u2028]*"/u);
+  expect(refusal(name, "/model").message).toContain(`"${shown}"`);
+  expect(refusal(name).message).toContain(`No model ${shown}`);
 });
 
 test("a refusal is bounded, names what is wrong, and suggests nothing where nothing is near", () => {
