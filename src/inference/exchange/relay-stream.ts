@@ -12,7 +12,7 @@ import { streamType } from "../upstream/paths.ts";
 import type { AnswerHeaders } from "../upstream/upstreams.ts";
 import type { ReservedCall } from "./call.ts";
 import { NOT_A_STREAM, STREAM_CUT } from "./forms/answered-as.ts";
-import { beginsAsLabelled, StreamForm } from "./forms/stream-form.ts";
+import { asStream, beginsAsLabelled, type FormEnd, StreamForm } from "./forms/stream-form.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
 import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
@@ -150,7 +150,10 @@ export class StreamRelay extends Relay {
 
   /** The end of what is no event stream: a whole answer is told as one. */
   #endOfOther(): void {
-    const end = this.#form?.end() ?? { kind: "fault", fault: NOT_A_STREAM };
+    this.#become(this.#form?.end() ?? { kind: "fault", fault: NOT_A_STREAM });
+  }
+
+  #become(end: FormEnd): void {
     if (end.kind === "fault") this.#isNone(end.fault);
     else if (end.kind === "error") this.fail(reportedFailure(end.error, this.status));
     else if (end.kind === "restated") {
@@ -257,7 +260,13 @@ export class StreamRelay extends Relay {
     if (out !== "") this.#deliver(out);
     if (stream.error !== undefined) {
       this.upstream?.cancel();
-      this.fail(reportedFailure(stream.error, this.status));
+      const { whole } = stream.error;
+      if (whole === undefined || this.delivered) this.fail(reportedFailure(stream.error, this.status));
+      else {
+        this.#ended = true;
+        this.#become(asStream(this.deps, this.#input, whole));
+        this.#flush();
+      }
     } else if (isLast) {
       this.fail(failure("stream_error", "protocol", this.status, STREAM_CUT));
     }

@@ -121,7 +121,11 @@ export class WholeRelay extends Relay {
   #folded(folding: Folding, answeredAs: AnsweredAs = "stream"): void {
     this.#guarded(() => {
       folding.end();
-      if (folding.error !== undefined) this.fail(reportedFailure(folding.error, this.status));
+      const { error } = folding;
+      if (error?.whole !== undefined) {
+        this.answeredAs = answeredAs;
+        this.#answered(Buffer.from(error.whole, "latin1"), true);
+      } else if (error !== undefined) this.fail(reportedFailure(error, this.status));
       else if (!folding.done && !folding.complete)
         this.fail(failure("stream_error", "protocol", this.status, STREAM_CUT));
       else {

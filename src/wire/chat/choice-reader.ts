@@ -81,11 +81,11 @@ export class ChoiceReader {
     this.#isSpliced = isSpliced;
   }
 
-  take(choice: JsonObject): void {
+  /** @param delta what the choice adds */
+  take(choice: JsonObject, delta: JsonObject): void {
     if (this.#stopped) return;
     this.mended = undefined;
     this.#event++;
-    const delta = isObject(choice.delta) ? choice.delta : objectOf(choice.message);
     const logprobs = isObject(choice.logprobs) ? choice.logprobs : undefined;
     this.#reasoning(delta);
     const { content, refusal, tool_calls: calls, function_call: functionCall } = delta;
@@ -132,6 +132,11 @@ export class ChoiceReader {
   }
 
   /** The stream has ended: ends the open parts, then the choice. */
+  /** Nothing has come but perhaps a reason to end. */
+  get isEmpty(): boolean {
+    return this.#parts === 0 && this.#calls.length === 0;
+  }
+
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;

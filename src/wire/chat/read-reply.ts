@@ -2,12 +2,14 @@
 import { fail } from "../../base/errors.ts";
 import { openAiTiers, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import type { Report } from "../neutral/asked-extras.ts";
+import type { UpstreamError } from "../neutral/contract.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart, TextPart, ToolCallPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { repliedArguments } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
+import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitations } from "./citations.ts";
 import { hasSound, readImages } from "./media.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
@@ -18,20 +20,28 @@ import { readEventUsage } from "./usage.ts";
 /** @throws WeirError `upstream_invalid_response` where the body is no chat completion. */
 export function readChatReply(body: unknown): NeutralReply {
   // Gemini's compatible endpoint wraps an error in a list.
-  const reply = objectOf(Array.isArray(body) ? body[0] : body);
+  const reply = objectOf(Array.isArray(body) && body.length === 1 ? body[0] : body);
   if (isErrorBody(reply)) {
     return { choices: [], usage: undefined, error: readErrorValue(reply) };
   }
-  if (!Array.isArray(reply.choices)) throw noCompletion();
+  const values = listOf(reply.choices).map(objectOf);
+  // Without messages it is a chunk of a stream.
+  if (values.length === 0 || !values.every(({ message }) => isObject(message))) throw noCompletion();
   const usage = readEventUsage(reply);
-  const choices = reply.choices.map(objectOf);
-  const unusable = choices.map(unusableChoice).find((error) => error !== undefined);
-  if (unusable !== undefined) return { choices: [], usage, error: unusable };
-  return {
-    choices: choices.map(choiceOf),
-    usage,
-    report: chatReport(reply),
-  };
+  const choices = values.map(choiceOf);
+  const error =
+    values.map(unusableChoice).find((found) => found !== undefined) ?? emptyError(values, choices);
+  return error === undefined ? { choices, usage, report: chatReport(reply) } : { choices: [], usage, error };
+}
+
+/** Undefined where there is an answer, or may be none. */
+function emptyError(
+  [first]: readonly JsonObject[],
+  choices: readonly NeutralChoice[],
+): UpstreamError | undefined {
+  if (choices.some(({ parts }) => parts.length > 0)) return undefined;
+  const { reason } = (choices[0] as NeutralChoice).stop;
+  return nothingMade(reason, stringOf(first?.finish_reason));
 }
 
 /** What a whole completion reports beside tokens. */

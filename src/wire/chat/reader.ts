@@ -3,8 +3,10 @@
 import { laterOpenAiTiers, NO_TIERS, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import { type OpaquePaths, opaquePaths } from "../json/opaque.ts";
 import type { Report, TierNames } from "../neutral/asked-extras.ts";
+import type { UpstreamError } from "../neutral/contract.ts";
 import { frameKeys } from "../neutral/delta-frame.ts";
 import type { StreamEvent } from "../neutral/neutral.ts";
+import { WHOLE_EVENT } from "../neutral/odd-events/whole-event.ts";
 import {
   type Emit,
   type EventTap,
@@ -13,12 +15,14 @@ import {
   listOf,
   objectOf,
   SseStreamReader,
+  stringOf,
 } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { nothingMade, unusable } from "../neutral/upstream-errors/unusable.ts";
 import type { MendedCall } from "../relay/call-edits.ts";
 import { ChoiceReader } from "./choice-reader.ts";
 import { isErrorBody } from "./read-reply.ts";
-import { unusableChoice } from "./stop.ts";
+import { readStop, unusableChoice } from "./stop.ts";
 import { readEventUsage } from "./usage.ts";
 
 /** Larger indexes count as the last choice: no answer has so many. */
@@ -110,15 +114,32 @@ export class ChatStreamReader extends SseStreamReader {
     for (const each of choices) {
       if (isObject(each)) place++;
       const value = objectOf(each);
+      const delta = isObject(value.delta) ? value.delta : this.#messageOf(value);
+      if (delta === undefined) return;
       const index = placeOf(value.index);
       const choice = this.#choice(index);
-      choice.take(value);
+      choice.take(value, delta);
       if (choice.finish !== "") this.error ??= unusableChoice(value);
       if (choice.mended === undefined) continue;
       this.mended ??= new Map();
       this.mended.set(place, { choice: index, calls: choice.mended });
     }
     if (usage !== undefined) this.emit({ type: "usage", usage });
+  }
+
+  /** Some servers have messages in place of deltas. Undefined where the event is a whole answer. */
+  #messageOf({ message, finish_reason: reason }: JsonObject): JsonObject | undefined {
+    if (!isObject(message) || this.#choices.length > 0 || stringOf(reason) === "") return objectOf(message);
+    this.error = WHOLE_EVENT;
+    return undefined;
+  }
+
+  /** Undefined where there is an answer, or may be none. */
+  #emptyError(): UpstreamError | undefined {
+    const first = this.#choices.find((choice) => choice !== undefined);
+    if (first === undefined) return unusable("no_choices");
+    if (this.#choices.some((choice) => choice?.isEmpty === false)) return undefined;
+    return nothingMade(readStop(first.finish, false).reason, first.finish);
   }
 
   #choice(at: number): ChoiceReader {
@@ -132,6 +153,8 @@ export class ChatStreamReader extends SseStreamReader {
   }
 
   #stop(): void {
+    if (this.error !== undefined) return;
+    this.error = this.#emptyError();
     if (this.error !== undefined) return;
     for (const choice of this.#choices) choice?.stop();
   }

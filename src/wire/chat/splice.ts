@@ -51,13 +51,15 @@ export const chatSplice: Passage<ChatRequest> = {
 };
 
 function ending({ choices }: JsonObject): Ending {
-  if (!Array.isArray(choices)) throw noCompletion();
+  if (!Array.isArray(choices) || choices.length === 0) throw noCompletion();
   let stopReason: Ending["stopReason"] = "";
   let toolCalls = 0;
   let error: Ending["error"];
   for (let index = 0; index < choices.length; index++) {
     const { message, finish_reason: reason } = objectOf(choices[index]);
-    const calls = callsIn(objectOf(message));
+    // A chunk of a stream has none.
+    if (!isObject(message)) throw noCompletion();
+    const calls = callsIn(message);
     const stop = readStop(stringOf(reason), calls > 0).reason;
     if (index === 0) stopReason = stop;
     if (stop === "other") error ??= unusableChoice(objectOf(choices[index]));

@@ -4,21 +4,25 @@ import { chatReport, isErrorBody } from "../chat/read-reply.ts";
 import { readStop, unusableChoice } from "../chat/stop.ts";
 import { readChatUsage } from "../chat/usage.ts";
 import type { NeutralReply } from "../neutral/neutral.ts";
-import { objectOf, stringOf } from "../neutral/reader.ts";
+import { listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no completion. */
 export function readCompletionsReply(body: unknown): NeutralReply {
   const reply = objectOf(body);
   if (isErrorBody(reply)) return { choices: [], usage: undefined, error: readErrorValue(reply) };
-  if (!Array.isArray(reply.choices)) throw noTextCompletion();
-  const unusable = reply.choices
-    .map(objectOf)
-    .map(unusableChoice)
-    .find((error) => error !== undefined);
-  if (unusable !== undefined) return { choices: [], usage: readChatUsage(reply.usage), error: unusable };
+  const values = listOf(reply.choices).map(objectOf);
+  const [first] = values;
+  if (first === undefined) throw noTextCompletion();
+  const isEmpty = values.every(({ text }) => stringOf(text) === "");
+  const word = stringOf(first.finish_reason);
+  const error =
+    values.map(unusableChoice).find((found) => found !== undefined) ??
+    (isEmpty ? nothingMade(readStop(word, false).reason, word) : undefined);
+  if (error !== undefined) return { choices: [], usage: readChatUsage(reply.usage), error };
   return {
-    choices: reply.choices.map(objectOf).map(({ text, finish_reason: reason }) => ({
+    choices: values.map(({ text, finish_reason: reason }) => ({
       parts: typeof text === "string" && text !== "" ? [{ type: "text", text }] : [],
       stop: readStop(stringOf(reason), false),
     })),

@@ -4,6 +4,7 @@ import { readStop, unusableChoice } from "../chat/stop.ts";
 import { readEventUsage } from "../chat/usage.ts";
 import { laterOpenAiTiers, NO_TIERS, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import type { Report, TierNames } from "../neutral/asked-extras.ts";
+import type { UpstreamError } from "../neutral/contract.ts";
 import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
 import {
@@ -16,6 +17,7 @@ import {
   stringOf,
 } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { nothingMade, unusable } from "../neutral/upstream-errors/unusable.ts";
 
 /** Larger indexes count as the last choice. A list of prompts has as many choices as prompts, and more. */
 const MAX_CHOICES = 4096;
@@ -28,6 +30,7 @@ export class CompletionsStreamReader extends SseStreamReader {
   /** Choices that did not come although a later one did, or came and have no finish reason. */
   #unfinished = 0;
   #hasStopped = false;
+  #hasText = false;
   readonly #uses = new Uses();
   #tiers: TierNames = NO_TIERS;
 
@@ -82,13 +85,22 @@ export class CompletionsStreamReader extends SseStreamReader {
     const { index, text, finish_reason: reason } = choice;
     const at = placeOf(index);
     this.#begin(at);
-    if (typeof text === "string" && text !== "")
+    if (typeof text === "string" && text !== "") {
+      this.#hasText = true;
       this.emit({ type: "delta", choice: at, part: 0, text: fragmentOf(text) });
+    }
     const finish = stringOf(reason);
     if (finish === "") return;
     if (this.#finishes[at] === "") this.#unfinished--;
     this.#finishes[at] = finish;
     this.error ??= unusableChoice(choice);
+  }
+
+  /** Undefined where there is an answer, or may be none. */
+  #emptyError(): UpstreamError | undefined {
+    const first = this.#finishes.find((finish) => finish !== undefined);
+    if (first === undefined) return unusable("no_choices");
+    return this.#hasText ? undefined : nothingMade(readStop(first, false).reason, first);
   }
 
   #begin(at: number): void {
@@ -104,6 +116,8 @@ export class CompletionsStreamReader extends SseStreamReader {
 
   #stop(): void {
     if (this.error !== undefined || this.#hasStopped) return;
+    this.error = this.#emptyError();
+    if (this.error !== undefined) return;
     this.#hasStopped = true;
     for (const [choice, finish] of this.#finishes.entries()) {
       if (finish === undefined) continue;

@@ -4,11 +4,11 @@
  */
 import type { Endpoint } from "../../base/endpoint.ts";
 import { chatReport, isErrorBody } from "../chat/read-reply.ts";
-import { readStop, unusableChoice } from "../chat/stop.ts";
+import { readStop } from "../chat/stop.ts";
 import { readChatUsage, writeChatUsage } from "../chat/usage.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { Outgoing, Passage, WholeAnswer } from "../format.ts";
-import { type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
 import { limitSplice } from "../relay/lowered.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
@@ -40,12 +40,9 @@ export const completionsSplice: Passage<CompletionsRequest> = {
 };
 
 function ending(value: JsonObject): ReturnType<AnswerReading["ending"]> {
-  if (!Array.isArray(value.choices)) throw noTextCompletion();
-  const [first] = value.choices;
-  const reason = stringOf(objectOf(first).finish_reason);
-  const stopReason = first === undefined ? "" : readStop(reason, false).reason;
-  const error = stopReason === "other" ? unusableChoice(objectOf(first)) : undefined;
-  return { stopReason, toolCalls: 0, error };
+  const [first] = listOf(value.choices);
+  if (first === undefined) throw noTextCompletion();
+  return { stopReason: readStop(stringOf(objectOf(first).finish_reason), false).reason, toolCalls: 0 };
 }
 
 function spliceCompletionsRequest(

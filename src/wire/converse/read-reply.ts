@@ -6,6 +6,7 @@ import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutra
 import { argumentsText } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
+import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
 import { readMedia } from "./images.ts";
 import { readStop, unusableReason } from "./stop.ts";
@@ -31,6 +32,8 @@ export function readConverseReply(body: unknown): NeutralReply {
   }
   const calls = parts.filter(({ type }) => type === "tool_call").length;
   const stop = { reason: readStop(answer.stopReason, calls) };
+  const error = parts.length === 0 ? nothingMade(stop.reason, stringOf(answer.stopReason)) : undefined;
+  if (error !== undefined) return { choices: [], usage, error };
   return { choices: [{ parts, stop }], usage, report: converseReport(answer) };
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { converseReport } from "../extras/reports.ts";
+import { utf8Of } from "../json/json.ts";
 import type { Report } from "../neutral/asked-extras.ts";
 import type { UpstreamError } from "../neutral/contract.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
@@ -17,6 +18,7 @@ import {
   stringOf,
 } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
 import { EventStreamDecoder, type FrameHeaders } from "./event-stream.ts";
 import { OpenImages } from "./images.ts";
@@ -74,11 +76,7 @@ export class ConverseStreamReader implements StreamReader {
     const value = parsed(payload);
     const type = headers[":message-type"];
     if (type === "exception" || type === "error") {
-      this.error = {
-        ...readErrorValue({ message: value?.Message ?? headers[":error-message"], ...value }),
-        type: headers[":exception-type"] ?? "",
-        code: headers[":error-code"] ?? "",
-      };
+      this.error = exceptionOf(headers, value ?? { message: utf8Of(payload) });
     } else if (value === undefined) {
       this.malformed++;
     } else {
@@ -212,8 +210,19 @@ export class ConverseStreamReader implements StreamReader {
     for (const index of [...this.#blocks.keys(), ...this.#images.indexes]) this.#close(index);
     this.complete = true;
     this.#unusable = unusableReason(stopReason);
-    if (this.#unusable !== undefined) return;
     const reason = readStop(stopReason, this.#calls);
+    if (this.#parts === 0) this.#unusable ??= nothingMade(reason, stringOf(stopReason));
+    if (this.#unusable !== undefined) return;
     this.#emit({ type: "stop", choice: 0, stop: { reason } });
   }
 }
+
+/** An exception's frame. That of a model's stream says in a member of its own what the model's server answered. */
+const exceptionOf = (headers: FrameHeaders, value: JsonObject): UpstreamError => {
+  const message = value.originalMessage ?? value.message ?? value.Message;
+  return {
+    ...readErrorValue({ ...value, message: stringOf(message) || headers[":error-message"] }),
+    type: headers[":exception-type"] ?? "",
+    code: headers[":error-code"] ?? "",
+  };
+};

@@ -8,6 +8,7 @@ import { NO_PATHS, type OpaquePaths } from "../json/opaque.ts";
 import { wellFormedJson } from "../json/surrogates.ts";
 import type { UpstreamError } from "../neutral/contract.ts";
 import type { StreamEvent } from "../neutral/neutral.ts";
+import { meantBy } from "../neutral/odd-events/meant-data.ts";
 import { type JsonObject, parsed, type StreamReader } from "../neutral/reader.ts";
 import { SseReader } from "../neutral/sse.ts";
 import type { Folding } from "./restating.ts";
@@ -66,5 +67,7 @@ export class SseFolding implements Folding {
   #event(data: string, name: string): void {
     const event = parsed(data, this.#fold.carries ?? NO_PATHS);
     if (event !== undefined) this.#fold.take(event, name);
+    // As the reader reads it.
+    else for (const meant of meantBy(data)) this.#event(meant, name);
   }
 }

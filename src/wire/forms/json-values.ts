@@ -5,7 +5,7 @@
  */
 import { fail } from "../../base/errors.ts";
 import { copied } from "../json/latin1.ts";
-import { contentStart, isBlank } from "./first-bytes.ts";
+import { contentStart, formOf, isBlank } from "./first-bytes.ts";
 
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -107,6 +107,10 @@ export class JsonValues {
     return text.length;
   }
 }
+
+/** Whether what is behind a whole answer says no more than a stream's end. @param rest as {@link JsonValues.rest} */
+export const endsAnswer = (rest: string): boolean =>
+  rest === "" || rest.startsWith("[DONE]") || (formOf(rest) === "events" && !rest.includes("{"));
 
 const BOM_BYTES = 3;
 /** Enough of what is no value to see what it is. */

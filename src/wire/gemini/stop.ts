@@ -5,7 +5,7 @@
 import type { UpstreamError } from "../neutral/contract.ts";
 import type { Stop, StopReason } from "../neutral/neutral.ts";
 import { type JsonObject, stringOf } from "../neutral/reader.ts";
-import { unusable } from "../neutral/upstream-errors/unusable.ts";
+import { nothingMade, unusable } from "../neutral/upstream-errors/unusable.ts";
 
 const FILTERED: StopReason = "content_filter";
 const REASONS: Readonly<Record<string, StopReason>> = {
@@ -23,11 +23,14 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   IMAGE_RECITATION: FILTERED,
 };
 
+const reasonOf = (name: string): StopReason =>
+  Object.hasOwn(REASONS, name) ? (REASONS[name] as StopReason) : "other";
+
 /** Undefined while the candidate continues. This provider has no finish reason for calls (T46). */
 export function readStop(finishReason: unknown, calls: number): Stop | undefined {
   const name = stringOf(finishReason);
   if (name === "" || name === "FINISH_REASON_UNSPECIFIED") return undefined;
-  const reason = Object.hasOwn(REASONS, name) ? (REASONS[name] as StopReason) : "other";
+  const reason = reasonOf(name);
   return { reason: reason === "stop" && calls > 0 ? "tool_calls" : reason };
 }
 
@@ -52,5 +55,5 @@ export function unusableReason({ finishReason, finishMessage }: JsonObject): Ups
  */
 export function emptyReason({ finishReason, finishMessage }: JsonObject): UpstreamError | undefined {
   const name = stringOf(finishReason);
-  return Object.hasOwn(REASONS, name) ? undefined : unusable(name || "no_finish_reason", finishMessage);
+  return nothingMade(reasonOf(name), name, finishMessage);
 }

@@ -8,6 +8,7 @@ import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutra
 import { argumentsText } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
+import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
 import { readStop } from "./stop.ts";
@@ -27,8 +28,11 @@ export function readMessagesReply(value: unknown): NeutralReply {
     if (part !== undefined) parts.push(part);
   }
   const stop = readStop(stringOf(body.stop_reason), body.stop_sequence);
-  const report = messagesReport(body);
-  return { choices: [{ parts, stop }], usage: readMessagesUsage(body.usage), report };
+  const usage = readMessagesUsage(body.usage);
+  const isEmpty = body.content.length === 0;
+  const error = isEmpty ? nothingMade(stop.reason, stringOf(body.stop_reason)) : undefined;
+  if (error !== undefined) return { choices: [], usage, error };
+  return { choices: [{ parts, stop }], usage, report: messagesReport(body) };
 }
 
 /** What a whole message reports beside tokens. */

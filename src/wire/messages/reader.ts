@@ -16,6 +16,7 @@ import type { Report, TierNames } from "../neutral/asked-extras.ts";
 import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
 import type { PartKind } from "../neutral/neutral.ts";
+import { WHOLE_EVENT } from "../neutral/odd-events/whole-event.ts";
 import {
   type EventTap,
   isObject,
@@ -26,6 +27,7 @@ import {
 } from "../neutral/reader.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
 import { isErrorBody } from "./read-reply.ts";
 import { sealOf, UNSIGNED } from "./seals.ts";
@@ -99,6 +101,9 @@ export class MessagesStreamReader extends SseStreamReader {
         break;
       case "error":
         this.error = readErrorValue(event);
+        break;
+      case "message":
+        if (this.#blocks.length === 0) this.error = WHOLE_EVENT;
         break;
       default:
         // Servers that name no event, or have types of their own.
@@ -215,7 +220,9 @@ export class MessagesStreamReader extends SseStreamReader {
     if (this.stopped) return;
     for (const block of this.#blocks) this.#end(block);
     this.stopped = true;
-    this.emit({ type: "stop", choice: 0, stop: readStop(reason, sequence) });
+    const stop = readStop(reason, sequence);
+    if (this.#parts === 0 && this.#uses.total === 0) this.error = nothingMade(stop.reason, reason);
+    if (this.error === undefined) this.emit({ type: "stop", choice: 0, stop });
   }
 
   #blockAt(index: unknown): Block | undefined {

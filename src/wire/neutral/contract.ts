@@ -102,6 +102,8 @@ export interface UpstreamError {
   readonly contextTokens?: number;
   /** The provider answered, and says that the answer is none (`upstream-errors/unusable.ts`). */
   readonly isUnusable?: true;
+  /** An event is a whole answer: its JSON, latin1. It is an error of the stream alone. */
+  readonly whole?: string;
 }
 
 /** What is added to an answer about the call itself; the wire shape of `svc` on chat completions. */

@@ -4,12 +4,15 @@
  */
 
 import { utf8Of } from "../json/json.ts";
+import { copied } from "../json/latin1.ts";
 import { NO_PATHS, type OpaquePaths } from "../json/opaque.ts";
 import type { Report } from "./asked-extras.ts";
 import { parseCarrying } from "./carried.ts";
 import type { UpstreamError } from "./contract.ts";
 import { DeltaFrames, type Passed } from "./delta-frame.ts";
 import type { Fragment, StreamEvent } from "./neutral.ts";
+import { meantBy } from "./odd-events/meant-data.ts";
+import { WHOLE_EVENT, wholeIn } from "./odd-events/whole-event.ts";
 import { SseReader } from "./sse.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -156,20 +159,38 @@ export abstract class SseStreamReader implements StreamReader {
     const tap = this.#tap;
     const event = tap?.parse === undefined ? parsed(data, this.carries) : tap.parse(data);
     if (event === undefined) {
-      this.malformed++;
+      this.#oddEvent(data, name);
       return;
     }
     this.#emitted = this.#opened = 0;
     this.take(event, name);
     const last = this.#last;
     this.#last = undefined;
-    if (this.error !== undefined) return;
+    if (this.error !== undefined) {
+      this.#failedBy(data);
+      return;
+    }
     const passed = tap?.event(data, name, event);
     if (last?.type !== "delta" || last.logprobs !== undefined || (tap !== undefined && passed === undefined))
       return;
     if (this.#emitted > 1 && !(this.beginsByDelta && this.#emitted === this.#opened + 1)) return;
     this.#grown = { choice: last.choice, part: last.part };
     this.#frames.learn(data, name, last.text, passed);
+  }
+
+  /** Readers have no event's text. */
+  #failedBy(data: string): void {
+    if (this.error === WHOLE_EVENT) this.error = wholeIn(copied(data));
+  }
+
+  /** What is no JSON. */
+  #oddEvent(data: string, name: string): void {
+    if (this.error !== undefined) return;
+    const meant = meantBy(data);
+    if (meant.length > 0) for (const each of meant) this.#event(each, name);
+    // Some servers say the reason alone.
+    else if (name === "error") this.take({ error: utf8Of(data) }, name);
+    else this.malformed++;
   }
 }
 

@@ -113,6 +113,7 @@ export class SseReader {
         data = data === undefined ? value : `${data}\n${value}`;
       }
     }
+    if (data === undefined) data = bareJson(event);
     if (data !== undefined && data !== "") each(data, name);
   }
 
@@ -137,6 +138,12 @@ export class SseReader {
     this.#afterCr = text.endsWith("\r");
     return text.replace(/\r\n?/g, "\n");
   }
+}
+
+/** JSON on lines without a field, as servers write it that have begun a stream and then answer by a body. */
+function bareJson(event: string): string | undefined {
+  const at = event.startsWith("{") ? 0 : event.indexOf("\n{") + 1;
+  return at > 0 || event.startsWith("{") ? event.slice(at) : undefined;
 }
 
 /** A line's value after its field name and colon, without one leading space. */

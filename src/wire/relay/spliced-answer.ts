@@ -56,7 +56,7 @@ export function splicedAnswer(
   const facts = ending === undefined ? NO_FACTS : factsOf(reply.value, ending, bytes, reading);
   return {
     facts,
-    error: error ?? ending?.error,
+    error: error ?? ending?.error ?? (ending?.stopReason === "other" ? oddError(bytes, reading) : undefined),
     write(usage, svc) {
       const { text, members } = reply;
       const isReported = facts.usage !== undefined;
@@ -74,6 +74,10 @@ export function splicedAnswer(
     },
   };
 }
+
+/** The error that an answer with an odd reason to end is: that depends on what else it has. */
+const oddError = (bytes: Buffer, reading: AnswerReading): UpstreamError | undefined =>
+  reading.reply(parseReply(bytes)).error;
 
 /** The facts of an answer that is an error. */
 const NO_FACTS: ReplyFacts = Object.freeze({

@@ -9,6 +9,7 @@ import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutra
 import { repliedArguments } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
+import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
 import { readImage } from "./image-item.ts";
 import { isCall, isCustomCall } from "./kinds.ts";
@@ -28,8 +29,19 @@ export function readResponsesReply(body: unknown): NeutralReply {
   for (const item of response.output) readItem(objectOf(item), parts, logprobs);
   const holds = (kind: ReplyPart["type"]) => parts.some(({ type }) => type === kind);
   const stop = readStop(response, { calls: holds("tool_call"), refusal: holds("refusal") });
+  const nothing = nothingIn(response);
+  if (nothing !== undefined) return { choices: [], usage, error: nothing };
   const choice = { parts, stop, ...(logprobs.length > 0 && { logprobs }) };
   return { choices: [choice], usage, report: responsesReport(response) };
+}
+
+/** The error that a response without items is, unless its status says why it has none. */
+export function nothingIn(response: JsonObject): UpstreamError | undefined {
+  if (listOf(response.output).length > 0 || response.status === "completed") return undefined;
+  const { reason } = readStop(response, { calls: false, refusal: false });
+  const isKnown = response.status === "incomplete" && reason !== "other";
+  const word = stringOf(objectOf(response.incomplete_details).reason) || stringOf(response.status);
+  return isKnown ? undefined : nothingMade("other", word);
 }
 
 export const noResponse = () => fail("upstream_invalid_response", "The provider's answer is not a response.");

@@ -7,6 +7,7 @@ import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
 import type { Citation, Fragment } from "../neutral/neutral.ts";
+import { WHOLE_EVENT } from "../neutral/odd-events/whole-event.ts";
 import { type EventTap, isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { readCitation } from "./citations.ts";
@@ -24,7 +25,7 @@ import {
   TEXTS_DONE,
   type TextKind,
 } from "./kinds.ts";
-import { isErrorEvent, readResponseError } from "./read-reply.ts";
+import { isErrorEvent, nothingIn, readResponseError } from "./read-reply.ts";
 import { sealOfItem } from "./seals.ts";
 import { readStop } from "./stop.ts";
 import { ImagedStream } from "./stream-images.ts";
@@ -123,6 +124,7 @@ export class ResponsesStreamReader extends ImagedStream {
     if (kind !== undefined) this.#textDone(event, kind, kind === "refusal" ? event.refusal : event.text);
     else if (type === "response.function_call_arguments.done") this.#argumentsDone(event, event.arguments);
     else if (type === "response.custom_tool_call_input.done") this.#argumentsDone(event, event.input);
+    else if (event.object === "response" && this.#parts === 0) this.error = WHOLE_EVENT;
     else if (isErrorEvent(type, event)) this.error = readErrorValue(event);
   }
 
@@ -360,11 +362,11 @@ export class ResponsesStreamReader extends ImagedStream {
   }
 
   #finish(response: JsonObject, type: string): void {
-    const failed = type === "response.completed" ? readResponseError(response) : undefined;
-    if (failed !== undefined) {
-      this.error = failed;
-      return;
-    }
+    const isCut = type === "response.incomplete";
+    const ended = isCut ? { ...response, status: "incomplete" } : response;
+    if (!isCut) this.error = readResponseError(response);
+    else if (this.#parts === 0) this.error = nothingIn(ended);
+    if (this.error !== undefined) return;
     this.#output(listOf(response.output).map(objectOf));
     for (const open of this.#items.all) {
       if (open.kind === "call" && open.call === undefined && open.name !== "")
@@ -373,7 +375,6 @@ export class ResponsesStreamReader extends ImagedStream {
     }
     const usage = readResponsesUsage(response.usage);
     if (usage !== undefined) this.emit({ type: "usage", usage });
-    const ended = type === "response.incomplete" ? { ...response, status: "incomplete" } : response;
     const held = { calls: this.#hasCalls, refusal: this.#hasRefusal };
     this.emit({ type: "stop", choice: 0, stop: readStop(ended, held) });
     this.#ended = this.done = true;

@@ -9,6 +9,7 @@ import { applyEdits, latin1Json, memberOf, membersOf, setMember, skim, utf8Of } 
 import { opaquePaths } from "../json/opaque.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
+import { wholeIn } from "../neutral/odd-events/whole-event.ts";
 import { countOf, isObject, type JsonObject, listOf, objectOf, parsed, stringOf } from "../neutral/reader.ts";
 import { answerEdits, type CallForm, idEdit, someNeedEdits } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
@@ -63,7 +64,14 @@ export class ResponsesSpliceStream extends SplicedStream {
   /** Events are patched by position, so one whose positions cannot be found counts as malformed. */
   parse(data: string): JsonObject | undefined {
     const event = parsed(data);
-    return event === undefined || !isObject(event.response) || isSkimmable(data) ? event : undefined;
+    if (event === undefined || !isObject(event.response)) return event;
+    const response = responseIn(data);
+    if (response === undefined) return undefined;
+    if (this.hasBegun || !LAST.includes(stringOf(event.type)) || !listOf(event.response.output).some(isSaid))
+      return event;
+    // What the response holds had no events, of which clients of streams put an answer together.
+    this.reader.error = wholeIn(response);
+    return undefined;
   }
 
   get nextSequence(): number {
@@ -160,6 +168,16 @@ const isProvidersItem = ({ item }: JsonObject): boolean =>
 /** Items that begin without content. */
 const EMPTY_ITEMS: readonly string[] = ["message", "reasoning"];
 
+const LAST: readonly string[] = ["response.completed", "response.incomplete"];
+
+/** Whether a finished item has content. */
+const isSaid = (value: unknown): boolean =>
+  isProvidersItem({ item: value }) ||
+  listOf(objectOf(value).content).some((content) => {
+    const { text, refusal } = objectOf(content);
+    return stringOf(text) !== "" || stringOf(refusal) !== "";
+  });
+
 const NUMBER = '"sequence_number":';
 
 /** The number of the last event in a text; undefined if none has one. The event contains no other object. */
@@ -170,10 +188,10 @@ function lastNumberIn(events: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Whether the positions in an event and in its response can be found. @param text JSON */
-function isSkimmable(text: string): boolean {
+/** The text of an event's response; undefined where positions in the two cannot be found. @param text JSON */
+function responseIn(text: string): string | undefined {
   const members = membersOf(text);
-  const response = members && memberOf(members, "response");
-  if (response === undefined) return members !== undefined;
-  return membersOf(text.slice(response.valueStart, response.valueEnd)) !== undefined;
+  const member = members && memberOf(members, "response");
+  const response = member && text.slice(member.valueStart, member.valueEnd);
+  return response === undefined || membersOf(response) === undefined ? undefined : response;
 }

@@ -18,7 +18,13 @@ import { type RequestSplice, spliced, spliceOf, without } from "../relay/splice.
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
-import { noResponse, readResponseError, readResponsesReply, responsesReport } from "./read-reply.ts";
+import {
+  noResponse,
+  nothingIn,
+  readResponseError,
+  readResponsesReply,
+  responsesReport,
+} from "./read-reply.ts";
 import type { ResponsesRequest } from "./request.ts";
 import { responsesRestating } from "./restating.ts";
 import { CALLS, ResponsesSpliceStream } from "./splice-stream.ts";
@@ -120,5 +126,5 @@ function ending(value: JsonObject): Ending {
   const contents = items.flatMap(({ content }) => listOf(content).map(objectOf));
   const held = { calls: toolCalls > 0, refusal: contents.some(({ type }) => type === "refusal") };
   const hasOddCalls = someNeedEdits(items, CALLS);
-  return { stopReason: readStop(value, held).reason, toolCalls, hasOddCalls };
+  return { stopReason: readStop(value, held).reason, toolCalls, hasOddCalls, error: nothingIn(value) };
 }

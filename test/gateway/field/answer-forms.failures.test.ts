@@ -9,6 +9,7 @@ import { exceptionFrame } from "../../support/wire/converse.fixtures.ts";
 import {
   bytesOf,
   DIALECTS,
+  dataOf,
   FORMATS,
   labelled,
   requestOf,
@@ -22,6 +23,8 @@ beforeAll(async () => {
   field = await startField();
 });
 afterAll(() => field.stop());
+
+const SSE = ["chat", "responses", "messages", "gemini"] as const;
 
 type Dialect = (typeof DIALECTS)[number];
 
@@ -51,6 +54,12 @@ const STREAM_ERRORS: Readonly<Record<Dialect, string>> = {
   converse: exceptionFrame("internalServerException", "no room"),
 };
 
+const OVERFLOW = JSON.stringify({
+  error: {
+    message: "This model's maximum context length is 8192 tokens, however you requested 9000 tokens.",
+    type: "invalid_request_error",
+  },
+});
 const UNREADABLE = { status: 502, code: "upstream_invalid_response" };
 const html = "<!doctype html><html><body>Sign in to the network</body></html>";
 const cutBy = (scripted: Scripted, share: number): Scripted => {
@@ -126,11 +135,68 @@ const CASES: readonly Case[] = [
     code: "upstream_error",
   },
   {
+    name: "an error event in plain text",
+    modes: [false, true],
+    dialects: SSE,
+    scripted: () => labelled({ body: "event: error\ndata: no room\n\n" }, "text/event-stream"),
+    status: 502,
+    code: "upstream_error",
+  },
+  {
+    name: "an error as bare JSON behind comments",
+    modes: [false, true],
+    dialects: SSE,
+    scripted: (dialect) =>
+      labelled({ body: `: PROCESSING\n\n: PROCESSING\n\n${WHOLE_ERRORS[dialect]}` }, "text/event-stream"),
+    status: 502,
+    code: "upstream_error",
+  },
+  {
+    name: "an overflow as bare JSON behind comments",
+    modes: [false],
+    dialects: SSE,
+    scripted: () => labelled({ body: `: PROCESSING\n\n${OVERFLOW}` }, "text/event-stream"),
+    status: 400,
+    code: "context_length_exceeded",
+  },
+  {
+    name: "an error in the line behind half an event",
+    modes: [false, true],
+    dialects: SSE,
+    scripted: (dialect) =>
+      labelled({ body: `data: {"choices":[{"del\ndata: ${WHOLE_ERRORS[dialect]}\n\n` }, "text/event-stream"),
+    status: 502,
+    code: "upstream_error",
+  },
+  {
+    name: "the end of a stream without a beginning",
+    modes: [false, true],
+    dialects: SSE,
+    scripted: () => labelled({ body: "data: [DONE]\n\n" }, "text/event-stream"),
+    ...UNREADABLE,
+  },
+  {
+    name: "a chunk with a stream behind it",
+    modes: [false, true],
+    dialects: ["chat", "responses", "messages"],
+    scripted: (dialect) => {
+      const [first = "", ...rest] = dataOf(dialect, TEXT);
+      return labelled({ body: `${first}\n${rest.map((json) => `data: ${json}\n\n`).join("")}` }, undefined);
+    },
+    ...UNREADABLE,
+  },
+  {
+    name: "a list of chunks that is cut off",
+    modes: [false],
+    dialects: ["chat"],
+    scripted: (dialect) => labelled({ body: `[${dataOf(dialect, TEXT).slice(0, 2).join(",")}]` }, undefined),
+    ...UNREADABLE,
+  },
+  {
     name: "half a stream, for a whole answer",
     modes: [false],
     scripted: (dialect) => cutBy(streamed(dialect, TEXT), 0.5),
-    status: 502,
-    code: "upstream_error",
+    ...UNREADABLE,
   },
   {
     name: "half a whole answer, for a stream",
@@ -150,7 +216,7 @@ describe.each(CASES)("$name", ({ modes, dialects = DIALECTS, scripted, status, c
           stream: isStream,
         });
         expect(got.status, got.text).toBe(status);
-        if (client !== "messages") expect(got.text).toContain(code);
+        if (client !== "messages") expect(got.json.error.code).toBe(code);
         expect((await field.gateway.balance()).available).toBe(before);
       }
     });

@@ -156,6 +156,25 @@ test("responses: OpenAI's client reads both, with items that no contract knows",
   expect(got.output.filter(({ type }) => type === "function_call")).toHaveLength(2);
 });
 
+test("responses: what came in the last event alone has the events that clients of streams read", async () => {
+  const response = JSON.parse(bytesOf(whole("responses", SAID)).toString());
+  const begun = { ...response, output: [], status: "in_progress" };
+  const events = [
+    { type: "response.created", response: begun },
+    { type: "response.completed", response },
+  ];
+  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  field.up.script(labelled({ body }, "text/event-stream"));
+  const stream = openai.responses.stream({ model: "test/responses", input: "x" });
+  const types: string[] = [];
+  stream.on("event", ({ type }) => types.push(type));
+  expect((await stream.finalResponse()).output_text).toBe(SAID.text);
+  const counts = Object.groupBy(types, (type) => type);
+  expect(counts["response.created"]).toHaveLength(1);
+  expect(counts["response.output_text.delta"]?.length).toBeGreaterThan(0);
+  expect(counts["response.output_item.done"]).toHaveLength(3);
+});
+
 test("messages: Anthropic's client reads both, with blocks of server tools", async () => {
   const body = JSON.parse(bytesOf(whole("messages", TEXT)).toString());
   const used = { type: "server_tool_use", id: "srv", name: "web_search", input: { query: "q" } };

@@ -35,6 +35,7 @@ interface Form {
 }
 
 const SSE: readonly Dialect[] = ["chat", "responses", "messages", "gemini"];
+const SSE_LABEL = "text/event-stream";
 const OTHER_LABELS = [
   "text/plain; charset=utf-8",
   "application/json",
@@ -88,6 +89,52 @@ const FORMS: readonly Form[] = [
         "text/event-stream",
       ),
   },
+  ...[false, true].map(
+    (isStream): Form => ({
+      name: `a whole answer in one event, streamed ${isStream}`,
+      isStream,
+      dialects: ["chat", "responses", "messages"],
+      warning: isStream ? "answer_form: whole" : "answer_form: stream",
+      scripted: (dialect) => labelled({ body: framed(bytesOf(whole(dialect, SAID)).toString()) }, SSE_LABEL),
+    }),
+  ),
+  ...[false, true].map(
+    (isStream): Form => ({
+      name: `a whole answer behind comments of a stream, streamed ${isStream}`,
+      isStream,
+      dialects: ["chat", "responses", "messages"],
+      warning: isStream ? "answer_form: whole" : "answer_form: stream",
+      scripted: (dialect) =>
+        labelled({ parts: [": PROCESSING\n\n", bytesOf(whole(dialect, SAID)), "\n"] }, SSE_LABEL),
+    }),
+  ),
+  ...[false, true].map(
+    (isStream): Form => ({
+      name: `events that no blank line ends, streamed ${isStream}`,
+      isStream,
+      dialects: SSE,
+      ...(!isStream && { warning: "answer_form: stream" }),
+      scripted: (dialect) => retold(dialect, (text) => text.replaceAll("\n\n", "\n")),
+    }),
+  ),
+  ...[false, true].map(
+    (isStream): Form => ({
+      name: `data whose field is named twice, streamed ${isStream}`,
+      isStream,
+      dialects: SSE,
+      ...(!isStream && { warning: "answer_form: stream" }),
+      scripted: (dialect) => retold(dialect, (text) => text.replaceAll("data: ", "data: data: ")),
+    }),
+  ),
+  ...[false, true].map(
+    (isStream): Form => ({
+      name: `names of events on their own, streamed ${isStream}`,
+      isStream,
+      dialects: SSE,
+      ...(!isStream && { warning: "answer_form: stream" }),
+      scripted: (dialect) => retold(dialect, (text) => text.replaceAll(/^(event: .*)$/gm, "$1\n")),
+    }),
+  ),
   {
     name: "chunks on lines",
     isStream: true,
@@ -105,7 +152,7 @@ const FORMS: readonly Form[] = [
   {
     name: "a list of chunks",
     isStream: true,
-    dialects: ["gemini"],
+    dialects: SSE,
     warning: "answer_form: json_values",
     scripted: (dialect) => listed(dialect),
   },
@@ -134,7 +181,7 @@ const FORMS: readonly Form[] = [
   {
     name: "a list of chunks for a whole answer",
     isStream: false,
-    dialects: ["gemini"],
+    dialects: SSE,
     warning: "answer_form: json_values",
     scripted: (dialect) => listed(dialect),
   },
@@ -154,11 +201,24 @@ const FORMS: readonly Form[] = [
   },
 ];
 
+const framed = (json: string): string => `data: ${json}\n\n`;
+
+/** The stream in other words. */
+const retold = (dialect: Dialect, change: (text: string) => string): Scripted =>
+  labelled({ body: change(bytesOf(streamed(dialect, SAID)).toString()) }, SSE_LABEL);
+
 const lines = (dialect: Dialect, type: string): Scripted =>
   labelled({ body: `${dataOf(dialect, SAID).join("\n")}\n` }, type);
 
 const listed = (dialect: Dialect): Scripted =>
-  labelled({ body: `[${dataOf(dialect, SAID).join("\r\n,\r\n")}\n]` }, "application/json; charset=UTF-8");
+  labelled(
+    {
+      body: `[${dataOf(dialect, SAID)
+        .filter((json) => json !== "[DONE]")
+        .join("\r\n,\r\n")}\n]`,
+    },
+    "application/json; charset=UTF-8",
+  );
 
 describe.each(FORMS)("$name", ({ isStream, dialects = DIALECTS, scripted, warning }) => {
   for (const client of FORMATS) {

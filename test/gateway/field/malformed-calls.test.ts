@@ -83,7 +83,37 @@ const converse: Ended = (stopReason, text, stream) => {
   };
 };
 
-const ENDED = { gemini, chat, converse } as const;
+const messages: Ended = (stop_reason, text, stream) => {
+  const usage = { input_tokens: COUNTS.prompt, output_tokens: COUNTS.output };
+  const frame = { id: "m1", type: "message", role: "assistant", model: "m", stop_sequence: null, usage };
+  const content = text === undefined ? [] : [{ type: "text", text }];
+  if (!stream) return json({ ...frame, content, stop_reason });
+  const block = { type: "content_block_start", index: 0, content_block: content[0] };
+  return sse(
+    { type: "message_start", message: { ...frame, content: [], stop_reason: null } },
+    ...(text === undefined ? [] : [block, { type: "content_block_stop", index: 0 }]),
+    { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage },
+    { type: "message_stop" },
+  );
+};
+
+const responses: Ended = (reason, text, stream) => {
+  const content = [{ type: "output_text", text, annotations: [] }];
+  const item = { type: "message", id: "msg_1", role: "assistant", status: "incomplete", content };
+  const frame = { id: "r1", object: "response", created_at: 1, model: "m" };
+  const output = text === undefined ? [] : [item];
+  const usage = { input_tokens: COUNTS.prompt, output_tokens: COUNTS.output, total_tokens: 13 };
+  const response = { ...frame, status: "incomplete", incomplete_details: { reason }, output, usage };
+  if (!stream) return json(response);
+  const done = { type: "response.output_item.done", output_index: 0, item };
+  return sse(
+    { type: "response.created", response: { ...frame, status: "in_progress", output: [] } },
+    ...(text === undefined ? [] : [done]),
+    { type: "response.incomplete", response },
+  );
+};
+
+const ENDED = { gemini, chat, converse, messages, responses } as const;
 
 interface Reason {
   readonly dialect: keyof typeof ENDED;
@@ -103,6 +133,10 @@ const REASONS: readonly Reason[] = [
     dialect: "converse" as const,
     reason,
   })),
+  { dialect: "chat", reason: "not_known_yet", isOfEmpty: true },
+  ...(["converse", "messages", "responses"] as const).flatMap((dialect) =>
+    ["", "not_known_yet"].map((reason) => ({ dialect, reason, isOfEmpty: true })),
+  ),
   ...["error", "abort", "insufficient_system_resource", "function_call_filter: MALFORMED_FUNCTION_CALL"].map(
     (reason) => ({ dialect: "chat" as const, reason }),
   ),

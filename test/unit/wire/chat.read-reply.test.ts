@@ -66,13 +66,25 @@ describe("a whole answer", () => {
       { ...token, top_logprobs: [{ token: "u", logprob: -2, bytes: null }] },
     ]);
     const used = { prompt_tokens: 3, completion_tokens: 4 };
-    expect(readChatReply({ choices: [], usage: used }).usage).toEqual(usage(3, 4));
+    const said = { message: { content: "t" }, finish_reason: "stop" };
+    expect(readChatReply({ choices: [said], usage: used }).usage).toEqual(usage(3, 4));
     expect(readChatReply([{ error: { message: "m", status: "INTERNAL" } }]).error).toEqual({
       code: "",
       type: "INTERNAL",
       message: "m",
     });
-    for (const body of [null, 1, "x", [], {}, { choices: {} }])
+    const chunk = { choices: [{ delta: { content: "t" }, finish_reason: "stop" }] };
+    for (const body of [
+      null,
+      1,
+      "x",
+      [],
+      {},
+      { choices: {} },
+      { choices: [], usage: used },
+      chunk,
+      [chunk, chunk],
+    ])
       expect(() => readChatReply(body)).toThrow(WeirError);
   });
 

@@ -318,7 +318,11 @@ describe("the format", () => {
     expect(out).toBe(relay([text]).all);
     expect(stream?.textBytes).toBe(relay([text]).stream.textBytes);
     expect(stream?.kept()).toEqual(relay([text]).stream.kept());
-    const whole = passage?.whole(Buffer.from('{"choices":[],"usage":null}'), request, IDENTITY);
+    const whole = passage?.whole(
+      Buffer.from('{"choices":[{"message":{"content":"x"}}],"usage":null}'),
+      request,
+      IDENTITY,
+    );
     expect(JSON.parse(String(whole?.write(usage(1, 2), SVC)))).toMatchObject({
       id: ID,
       usage: { total_tokens: 3 },

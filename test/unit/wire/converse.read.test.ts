@@ -116,7 +116,8 @@ describe("a stream", () => {
     expect(reason(call, event("messageStop", { stopReason: "end_turn" }))).toBe("tool_calls");
     expect(reason(event("messageStop", { stopReason: "tool_use" }))).toBe("stop");
     expect(reason(call, event("messageStop", { stopReason: "max_tokens" }))).toBe("length");
-    expect(reason(event("messageStop", { stopReason: "constructor" }))).toBe("other");
+    const text = event("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "x" } });
+    expect(reason(text, event("messageStop", { stopReason: "constructor" }))).toBe("other");
   });
 
   test("parts that are open when the message stops are ended before it", () => {
@@ -125,6 +126,24 @@ describe("a stream", () => {
       eventsOf(reader(), [open, event("messageStop", { stopReason: "end_turn" })]),
     );
     expect(choices).toEqual([{ parts: [{ type: "text", text: "x" }], stop: { reason: "stop" } }]);
+  });
+
+  test("an exception of a model's stream says what the model's server answered", () => {
+    const payload = JSON.stringify({
+      message: "The model returned an error.",
+      originalStatusCode: 400,
+      originalMessage: "prompt is too long: 210000 tokens > 200000 maximum",
+    });
+    const headers = { ":exception-type": "modelStreamErrorException", ":message-type": "exception" };
+    for (const [sent, message] of [
+      [payload, "prompt is too long: 210000 tokens > 200000 maximum"],
+      ["Plain words.", "Plain words."],
+      ["", ""],
+    ] as const) {
+      const stream = reader();
+      eventsOf(stream, [frame(headers, sent)]);
+      expect(stream.error).toEqual({ code: "", type: "modelStreamErrorException", message });
+    }
   });
 
   test.each(["throttlingException", "modelStreamErrorException", "validationException"])(

@@ -85,28 +85,33 @@ describe("a whole answer", () => {
       bytes({ content: null, tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: "{}" } }] }),
     ).toBe(2);
     expect(bytes({ content: "x".repeat(1_000_000) })).toBe(1_000_000);
-    expect(read({ choices: [] }).facts.outputBytes).toBe(0);
   });
 
-  test("choices of any shape are read without falling over", () => {
-    const body = saying({ content: "a" });
-    for (const choices of [
-      [null],
-      [1, "x"],
-      [{}],
-      [{ message: null }],
-      [{ message: "m", finish_reason: 3 }],
-      [{ message: { tool_calls: "x" } }],
-    ]) {
-      expect(read({ ...body, choices }).facts).toMatchObject({ stopReason: "other", toolCalls: 0 });
-      expect(JSON.parse(write({ ...body, choices }))).toMatchObject({ id: ID, choices });
-    }
+  test.each([
+    [[]],
+    [[null]],
+    [[1, "x"]],
+    [[{}]],
+    [[{ message: null }]],
+    [[{ message: "m", finish_reason: 3 }]],
+    [[{ delta: { content: "a chunk" }, finish_reason: "stop" }]],
+  ])("choices without messages are no answer: %j", (choices) => {
+    expect(() => read({ ...saying({ content: "a" }), choices })).toThrow("not a chat completion");
+  });
+
+  test("nothing in a message is no answer, unless a known reason says why", () => {
+    const errorOf = (message: Json, reason: unknown) =>
+      read({ ...saying(message), choices: [{ message, finish_reason: reason }] }).error?.code;
+    expect(errorOf({ tool_calls: "x" }, null)).toBe("no_finish_reason");
+    expect(errorOf({ content: "" }, "made_up")).toBe("made_up");
+    expect(errorOf({ content: "a".repeat(9000) }, null)).toBeUndefined();
+    expect(errorOf({ content: null }, "stop")).toBeUndefined();
   });
 
   test("any JSON beside the choices passes as it came", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue()), (rest) => {
-        const body = { ...rest, choices: [] };
+        const body = { ...rest, choices: [{ message: { content: "a" } }] };
         const {
           id: _,
           model: __,

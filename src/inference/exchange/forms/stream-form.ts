@@ -6,7 +6,7 @@ import type { Dialect } from "../../../base/endpoint.ts";
 import { WeirError } from "../../../base/errors.ts";
 import type { AnswerStream } from "../../../wire/format.ts";
 import { contentStart, formOf, unknownPart } from "../../../wire/forms/first-bytes.ts";
-import { JsonValues } from "../../../wire/forms/json-values.ts";
+import { endsAnswer, JsonValues } from "../../../wire/forms/json-values.ts";
 import type { Restating } from "../../../wire/forms/restating.ts";
 import type { UpstreamError } from "../../../wire/neutral/contract.ts";
 import type { RelayDeps, RelayInput } from "../relay.ts";
@@ -50,7 +50,7 @@ export class StreamForm {
   readonly #input: RelayInput;
   readonly #isLabelled: boolean;
   readonly #restating: Restating | undefined;
-  /** The beginning of a body whose form is unknown, or the body of a list. */
+  /** The beginning of a body whose form is unknown. */
   #text = "";
   #isList = false;
   #values: JsonValues | undefined;
@@ -67,41 +67,20 @@ export class StreamForm {
 
   /** A whole answer is being collected, as far as is known. */
   get isCollecting(): boolean {
-    return (this.#values !== undefined || this.#isList) && this.answeredAs === undefined;
+    return this.#values !== undefined && this.answeredAs === undefined;
   }
 
   /** Takes one read, latin1. Returns what the dialect's reader gets now; may be empty. */
   push(read: string): string {
     if (this.#values !== undefined) return this.#guarded(read, this.#values);
-    this.#text += read;
-    if (this.#isList) {
-      if (this.#text.length > this.#deps.bounds.maxReplyBytes) this.fault = REPLY_TOO_LARGE;
-      return "";
-    }
-    return this.#decide(this.#text);
+    return this.#decide(this.#text + read);
   }
 
   /** The body has ended. */
   end(): FormEnd {
     if (this.answeredAs === "json_values") return TOLD;
-    const body = this.#isList ? this.#text : this.#sole();
-    if (body === undefined || this.#restating === undefined) return NONE;
-    const { call, endpoint, passage, ownTools } = this.#input;
-    const bytes = Buffer.from(body, "latin1");
-    // Its events are as large as the answer.
-    const { maxReplyBytes: maxEventBytes } = this.#deps.bounds;
-    const identity = { ...call.identity(this.#deps), maxEventBytes };
-    const request = requestAt(call, endpoint);
-    try {
-      const { error } = passage.whole(bytes, request, identity, ownTools);
-      if (error !== undefined) return { kind: "error", error };
-      const events = this.#restating.events(bytes);
-      this.answeredAs = "whole";
-      return { kind: "restated", stream: passage.stream(request, identity, ownTools), events };
-    } catch (error) {
-      if (!(error instanceof WeirError)) this.#deps.onFault(error, call.requestId);
-      return NONE;
-    }
+    const body = this.#sole();
+    return body === undefined ? NONE : asStream(this.#deps, this.#input, body);
   }
 
   #decide(text: string): string {
@@ -125,10 +104,6 @@ export class StreamForm {
 
   #beginJson(text: string): string {
     this.#isList = text[contentStart(text)] === "[";
-    if (this.#isList && this.#input.dialect !== "gemini") {
-      this.#text = text;
-      return "";
-    }
     this.#values = new JsonValues(this.#deps.bounds.maxReplyBytes);
     return this.#guarded(text, this.#values);
   }
@@ -169,8 +144,25 @@ export class StreamForm {
   #sole(): string | undefined {
     const values = this.#values;
     if (values === undefined || values.isWithin) return undefined;
-    const { rest } = values;
-    const isAlone = rest === "" || rest.startsWith(DONE) || formOf(rest) === "events";
-    return isAlone ? this.#first : undefined;
+    return endsAnswer(values.rest) ? this.#first : undefined;
+  }
+}
+
+/** A whole answer as the stream that was asked for. @param json latin1 */
+export function asStream(deps: RelayDeps, input: RelayInput, json: string): FormEnd {
+  const { call, endpoint, passage, ownTools } = input;
+  if (passage.restating === undefined) return NONE;
+  const bytes = Buffer.from(json, "latin1");
+  // Its events are as large as the answer.
+  const identity = { ...call.identity(deps), maxEventBytes: deps.bounds.maxReplyBytes };
+  const request = requestAt(call, endpoint);
+  try {
+    const { error } = passage.whole(bytes, request, identity, ownTools);
+    if (error !== undefined) return { kind: "error", error };
+    const events = passage.restating.events(bytes);
+    return { kind: "restated", stream: passage.stream(request, identity, ownTools), events };
+  } catch (error) {
+    if (!(error instanceof WeirError)) deps.onFault(error, call.requestId);
+    return NONE;
   }
 }

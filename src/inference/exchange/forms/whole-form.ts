@@ -5,8 +5,9 @@
 import type { Dialect } from "../../../base/endpoint.ts";
 import type { Passage } from "../../../wire/format.ts";
 import { type BodyForm, contentStart, formOf, unknownPart } from "../../../wire/forms/first-bytes.ts";
-import { JsonValues } from "../../../wire/forms/json-values.ts";
+import { endsAnswer, JsonValues } from "../../../wire/forms/json-values.ts";
 import type { Folding } from "../../../wire/forms/restating.ts";
+import { unframed } from "../../../wire/forms/unframed.ts";
 
 const OPEN_OBJECT = 0x7b;
 
@@ -75,13 +76,18 @@ export interface OtherWhole {
  */
 export function otherWhole(body: Buffer, { restating }: Passage, maxEventBytes: number): OtherWhole {
   const text = body.toString("latin1");
+  // Only answers that are never streamed come here as events.
+  if (formOf(text) === "events") {
+    const value = unframed(body);
+    return value === body ? {} : { value };
+  }
   const values = new JsonValues(body.length);
   const all = values.push(text);
   if (values.isWithin || all.length === 0) return {};
   const isList = text[contentStart(text)] === "[";
   if (all.length > MAX_VALUES) return {};
-  const isEnded = values.rest === "" || values.rest.startsWith("[DONE]") || formOf(values.rest) === "events";
-  if (all.length === 1 && !isList) return isEnded ? { value: Buffer.from(all[0] as string, "latin1") } : {};
+  if (all.length === 1 && !isList)
+    return endsAnswer(values.rest) ? { value: Buffer.from(all[0] as string, "latin1") } : {};
   if (restating?.framed === undefined) return {};
   const folding = restating.folding(maxEventBytes);
   for (const value of all) folding.push(restating.framed(value));
