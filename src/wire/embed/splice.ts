@@ -49,14 +49,13 @@ function splicedEmbeddings(
   identity: AnswerIdentity,
 ): WholeAnswer {
   const isError = errorIn(value) !== undefined;
-  if (!isError && !Array.isArray(value.data)) {
+  if (!isError && listOf(value.data).length === 0) {
     throw fail("upstream_invalid_response", "The provider's answer is no list of embeddings.");
   }
   const usage = objectOf(value.usage);
   const reported = isError ? undefined : readPromptUsage(usage.prompt_tokens, usage.total_tokens);
-  const isAnswer = !isError && listOf(value.data).length > 0;
   return {
-    facts: answerFacts(reported, isAnswer ? body.length : 0),
+    facts: answerFacts(reported, isError ? 0 : body.length),
     error: isError ? readErrorBody(body) : undefined,
     write({ inputTokens }, svc) {
       const edits = [

@@ -20,7 +20,7 @@ export const translatedRerank = (dialect: RerankDialect): Passage<RerankRequest>
     const body = objectOf(parseReply(bytes));
     const error = errorIn(body);
     const reply = error === undefined ? dialect.readReply(body) : NO_REPLY;
-    checkPlaces(reply, request);
+    if (error === undefined) checkPlaces(reply, request);
     const facts = answerFacts(reply.usage, error === undefined ? bytes.length : 0);
     return {
       facts,
@@ -35,8 +35,9 @@ export const translatedRerank = (dialect: RerankDialect): Passage<RerankRequest>
 
 const NO_REPLY: NeutralRerankReply = { results: [], usage: undefined };
 
-/** Each result is of a document of the request's, no two of one. @throws WeirError `upstream_invalid_response` */
+/** There are some, each of a document of the request's, no two of one. @throws WeirError `upstream_invalid_response` */
 function checkPlaces({ results }: NeutralRerankReply, { documents }: RerankRequest): void {
+  if (results.length === 0) throw noRanking();
   const seen = new Set<number>();
   for (const { index } of results) {
     if (!Number.isInteger(index) || index < 0 || index >= documents || seen.has(index)) throw noRanking();
