@@ -15,7 +15,14 @@ import { NOT_A_STREAM, STREAM_CUT } from "./forms/answered-as.ts";
 import { asStream, beginsAsLabelled, type FormEnd, StreamForm } from "./forms/stream-form.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
-import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
+import {
+  MAX_ERROR_BYTES,
+  mayMakeCall,
+  Relay,
+  type RelayDeps,
+  type RelayHost,
+  type RelayInput,
+} from "./relay.ts";
 import { requestAt } from "./reservation/fit.ts";
 import { StreamCover } from "./reservation/stream-cover.ts";
 
@@ -76,13 +83,8 @@ export class StreamRelay extends Relay {
 
   override get isWriting(): boolean {
     const { stream } = this;
-    const isInMiddle = stream.isInText && !this.#mayMakeCall;
+    const isInMiddle = stream.isInText && !mayMakeCall(this.#input);
     return stream.complete || isInMiddle || this.#form?.isCollecting === true || super.isWriting;
-  }
-
-  /** Gemini sends a call as a whole, and is silent after a text while it writes one. */
-  get #mayMakeCall(): boolean {
-    return this.#input.dialect === "gemini" && this.#call.request.facts.hasTools;
   }
 
   clientGone(): void {

@@ -9,7 +9,14 @@ import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { failure, reportedFailure } from "../upstream/failure.ts";
 import { type AnsweredAs, REPLY_TOO_LARGE, STREAM_CUT } from "./forms/answered-as.ts";
 import { beginsAsObject, hasText, otherWhole, WholeForm } from "./forms/whole-form.ts";
-import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
+import {
+  MAX_ERROR_BYTES,
+  mayMakeCall,
+  Relay,
+  type RelayDeps,
+  type RelayHost,
+  type RelayInput,
+} from "./relay.ts";
 import { requestAt } from "./reservation/fit.ts";
 
 export class WholeRelay extends Relay {
@@ -27,7 +34,9 @@ export class WholeRelay extends Relay {
 
   /** White space is sent until an answer is ready, and a model may be at work behind the preamble of a stream. */
   override get isWriting(): boolean {
-    return (this.#hasBegun && this.#form === undefined) || super.isWriting;
+    const form = this.#form;
+    if (form?.folding === undefined) return (this.#hasBegun && form === undefined) || super.isWriting;
+    return form.folding.complete || (form.isInText && !mayMakeCall(this.#input));
   }
 
   clientGone(): void {}
@@ -41,8 +50,8 @@ export class WholeRelay extends Relay {
     // Some providers send white space until their answer is ready.
     if (!this.#hasBegun && this.answering && hasText(chunk)) {
       this.#hasBegun = true;
-      if (!beginsAsObject(chunk)) this.#form = this.#newForm();
-      this.host.relayBegins();
+      if (beginsAsObject(chunk)) this.host.relayBegins();
+      else this.#form = this.#newForm();
     }
     this.#bytes += chunk.length;
     if (this.#bytes > this.deps.bounds.maxReplyBytes) {
@@ -107,8 +116,10 @@ export class WholeRelay extends Relay {
 
   #look(chunk: Buffer, form: WholeForm): void {
     this.#guarded(() => form.push(chunk));
-    if (form.isOther) this.#form = undefined;
     const { folding } = form;
+    if (form.isOther) this.#form = undefined;
+    // Until content comes, another endpoint may be asked.
+    if (form.isOther || form.hasContent) this.host.relayBegins();
     if (folding === undefined || this.over) return;
     this.#parts.length = 0;
     if (!folding.done && folding.error === undefined) return;

@@ -54,6 +54,10 @@ export interface RelayInput {
 /** Bytes of an error body that are read; enough for a code and a message. */
 export const MAX_ERROR_BYTES = 64 * 1024;
 
+/** Gemini sends a call as a whole, and is silent after a text while it writes one. */
+export const mayMakeCall = ({ dialect, call }: RelayInput): boolean =>
+  dialect === "gemini" && call.request.facts.hasTools;
+
 /** Passes one upstream's answer to the client. Once `over`, it reports nothing more and ignores further data. */
 export abstract class Relay implements UpstreamHandler {
   /** Status of the answer; 0 before its head. */

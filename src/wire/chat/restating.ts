@@ -37,8 +37,8 @@ export const chatRestating: Restating = {
     if (isObject(usage)) chunk([], { usage });
     return told.text + DONE;
   },
-  folding: (maxEventBytes) =>
-    new SseFolding(new ChatStreamReader(maxEventBytes), new ChunkFold(), maxEventBytes),
+  folding: (maxEventBytes, listen) =>
+    new SseFolding(new ChatStreamReader(maxEventBytes), new ChunkFold(), maxEventBytes, listen),
 };
 
 /**

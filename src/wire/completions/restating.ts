@@ -20,8 +20,8 @@ export const completionsRestating: Restating = {
     const counted = isObject(usage) ? sseData(latin1OfJson({ ...rest, choices: [], usage })) : "";
     return `${said}${counted}${sseData("[DONE]")}`;
   },
-  folding: (maxEventBytes) =>
-    new SseFolding(new CompletionsStreamReader(maxEventBytes), new TextFold(), maxEventBytes),
+  folding: (maxEventBytes, listen) =>
+    new SseFolding(new CompletionsStreamReader(maxEventBytes), new TextFold(), maxEventBytes, listen),
 };
 
 class TextFold implements Fold {

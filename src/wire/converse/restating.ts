@@ -1,17 +1,22 @@
 /** A Converse answer and the events of ConverseStream, one as the other (Amazon Bedrock API Reference, responses of both). */
-import type { Fold } from "../forms/folding.ts";
+import { type Fold, ReadFolding } from "../forms/folding.ts";
 import { type Grown, joinMember, newGrown, piecesOf, setMembers } from "../forms/joined.ts";
-import type { Folding, Restating } from "../forms/restating.ts";
+import type { Restating } from "../forms/restating.ts";
 import { ToldEvents } from "../forms/told-events.ts";
-import { jsonTextOf } from "../json/json-text.ts";
 import { opaquePaths } from "../json/opaque.ts";
-import { wellFormedJson } from "../json/surrogates.ts";
 import { carriedIn } from "../neutral/carried.ts";
-import type { UpstreamError } from "../neutral/contract.ts";
-import { isObject, type JsonObject, listOf, objectOf, parsed, stringOf } from "../neutral/reader.ts";
+import {
+  type Emit,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parsed,
+  stringOf,
+} from "../neutral/reader.ts";
 import { argumentsObject } from "../neutral/tool-arguments.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
-import { EventStreamDecoder, eventFrame } from "./event-stream.ts";
+import { EventStreamDecoder, eventFrame, type FrameHeaders } from "./event-stream.ts";
 import { ConverseStreamReader } from "./reader.ts";
 
 const INPUTS = opaquePaths([["output", "message", "content", "*", "toolUse", "input"]]);
@@ -30,7 +35,7 @@ export const converseRestating: Restating = {
     }
     return told.text + eventFrame("messageStop", { stopReason }) + eventFrame("metadata", rest);
   },
-  folding: (maxEventBytes) => new FrameFolding(maxEventBytes),
+  folding: (maxEventBytes, listen) => new FrameFolding(maxEventBytes, listen),
 };
 
 interface BlockEvents {
@@ -67,42 +72,21 @@ function eventsOf(block: JsonObject): BlockEvents {
 }
 
 /** The same as for server-sent events, in frames. */
-class FrameFolding implements Folding {
-  readonly #reader: ConverseStreamReader;
+class FrameFolding extends ReadFolding {
   readonly #frames: EventStreamDecoder;
-  readonly #fold = new BlockFold();
+  readonly #each = (headers: FrameHeaders, payload: string) => {
+    const event = parsed(payload);
+    if (event !== undefined) this.fold.take(event, headers[":event-type"] ?? "");
+  };
 
-  constructor(maxEventBytes: number) {
-    this.#reader = new ConverseStreamReader(maxEventBytes);
+  constructor(maxEventBytes: number, listen?: Emit) {
+    super(new ConverseStreamReader(maxEventBytes), new BlockFold(), listen);
     this.#frames = new EventStreamDecoder(maxEventBytes);
   }
 
-  get done(): boolean {
-    return this.#reader.done;
-  }
-
-  get complete(): boolean {
-    return this.#reader.complete;
-  }
-
-  get error(): UpstreamError | undefined {
-    return this.#reader.error;
-  }
-
-  push(read: string): void {
-    this.#reader.push(read, () => {});
-    this.#frames.push(read, (headers, payload) => {
-      const event = parsed(payload);
-      if (event !== undefined) this.#fold.take(event, headers[":event-type"] ?? "");
-    });
-  }
-
-  end(): void {
-    this.#reader.end(() => {});
-  }
-
-  whole(): Buffer {
-    return Buffer.from(wellFormedJson(jsonTextOf(this.#fold.whole())));
+  override push(read: string): void {
+    super.push(read);
+    this.#frames.push(read, this.#each);
   }
 }
 

@@ -9,7 +9,7 @@ import { wellFormedJson } from "../json/surrogates.ts";
 import type { UpstreamError } from "../neutral/contract.ts";
 import type { StreamEvent } from "../neutral/neutral.ts";
 import { meantBy } from "../neutral/odd-events/meant-data.ts";
-import { type JsonObject, parsed, type StreamReader } from "../neutral/reader.ts";
+import { type Emit, type JsonObject, parsed, type StreamReader } from "../neutral/reader.ts";
 import { SseReader } from "../neutral/sse.ts";
 import type { Folding } from "./restating.ts";
 
@@ -25,17 +25,19 @@ export interface Fold {
   whole(): unknown;
 }
 
-export class SseFolding implements Folding {
+/** What a dialect's reader says of the stream, and the whole that a fold makes of it. */
+export abstract class ReadFolding implements Folding {
+  protected readonly fold: Fold;
   readonly #reader: StreamReader;
-  readonly #fold: Fold;
-  readonly #sse: SseReader;
-  readonly #tell = (event: StreamEvent) => this.#fold.tell?.(event);
-  readonly #each = (data: string, name: string) => this.#event(data, name);
+  readonly #tell: Emit;
 
-  constructor(reader: StreamReader, fold: Fold, maxEventBytes: number) {
+  constructor(reader: StreamReader, fold: Fold, listen?: Emit) {
     this.#reader = reader;
-    this.#fold = fold;
-    this.#sse = new SseReader(maxEventBytes);
+    this.fold = fold;
+    this.#tell = (event) => {
+      listen?.(event);
+      fold.tell?.(event);
+    };
   }
 
   get done(): boolean {
@@ -52,21 +54,39 @@ export class SseFolding implements Folding {
 
   push(read: string): void {
     this.#reader.push(read, this.#tell);
-    this.#sse.push(read, this.#each);
   }
 
   end(): void {
     this.#reader.end(this.#tell);
-    this.#sse.end(this.#each);
   }
 
   whole(): Buffer {
-    return Buffer.from(wellFormedJson(jsonTextOf(this.#fold.whole())));
+    return Buffer.from(wellFormedJson(jsonTextOf(this.fold.whole())));
+  }
+}
+
+export class SseFolding extends ReadFolding {
+  readonly #sse: SseReader;
+  readonly #each = (data: string, name: string) => this.#event(data, name);
+
+  constructor(reader: StreamReader, fold: Fold, maxEventBytes: number, listen?: Emit) {
+    super(reader, fold, listen);
+    this.#sse = new SseReader(maxEventBytes);
+  }
+
+  override push(read: string): void {
+    super.push(read);
+    this.#sse.push(read, this.#each);
+  }
+
+  override end(): void {
+    super.end();
+    this.#sse.end(this.#each);
   }
 
   #event(data: string, name: string): void {
-    const event = parsed(data, this.#fold.carries ?? NO_PATHS);
-    if (event !== undefined) this.#fold.take(event, name);
+    const event = parsed(data, this.fold.carries ?? NO_PATHS);
+    if (event !== undefined) this.fold.take(event, name);
     // As the reader reads it.
     else for (const meant of meantBy(data)) this.#event(meant, name);
   }

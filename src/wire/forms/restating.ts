@@ -4,6 +4,7 @@
  * nothing is lost on the way that has a place in the dialect, and there is no code for a pair of formats.
  */
 import type { UpstreamError } from "../neutral/contract.ts";
+import type { Emit } from "../neutral/reader.ts";
 
 /** How a dialect says one answer in both forms. */
 export interface Restating {
@@ -13,8 +14,8 @@ export interface Restating {
    * @throws WeirError `upstream_invalid_response` where it is no answer
    */
   events(body: Buffer): string;
-  /** Puts a stream together. @param maxEventBytes the bound of one event */
-  folding(maxEventBytes: number): Folding;
+  /** Puts a stream together. @param maxEventBytes the bound of one event @param listen is told what the events mean */
+  folding(maxEventBytes: number, listen?: Emit): Folding;
   /** One event of a stream that holds this JSON, latin1. Absent: the dialect's events are more than JSON. */
   framed?(json: string): string;
 }

@@ -20,8 +20,8 @@ const framed = (json: string): string => sseData(onOneLine(json));
 export const geminiRestating: Restating = {
   framed,
   events: (body) => framed(body.toString("latin1")),
-  folding: (maxEventBytes) =>
-    new SseFolding(new GeminiStreamReader(maxEventBytes), new ChunkFold(), maxEventBytes),
+  folding: (maxEventBytes, listen) =>
+    new SseFolding(new GeminiStreamReader(maxEventBytes), new ChunkFold(), maxEventBytes, listen),
 };
 
 /** More than the provider offers. */

@@ -52,8 +52,8 @@ export const messagesRestating: Restating = {
     tell({ type: "message_stop" });
     return told.text;
   },
-  folding: (maxEventBytes) =>
-    new SseFolding(new MessagesStreamReader(maxEventBytes), new MessageFold(), maxEventBytes),
+  folding: (maxEventBytes, listen) =>
+    new SseFolding(new MessagesStreamReader(maxEventBytes), new MessageFold(), maxEventBytes, listen),
 };
 
 /** A block as its first event has it: without what its deltas bring. */

@@ -18,8 +18,8 @@ export const responsesRestating: Restating = {
     if (!Array.isArray(response.output)) throw noResponse();
     return new Telling().all(response, response.output.map(objectOf));
   },
-  folding: (maxEventBytes) =>
-    new SseFolding(new ResponsesStreamReader(maxEventBytes), new ResponseFold(), maxEventBytes),
+  folding: (maxEventBytes, listen) =>
+    new SseFolding(new ResponsesStreamReader(maxEventBytes), new ResponseFold(), maxEventBytes, listen),
 };
 
 /** The events that have a text, by its kind. */

@@ -8,6 +8,9 @@ import { type BodyForm, contentStart, formOf, unknownPart } from "../../../wire/
 import { endsAnswer, JsonValues } from "../../../wire/forms/json-values.ts";
 import type { Folding } from "../../../wire/forms/restating.ts";
 import { unframed } from "../../../wire/forms/unframed.ts";
+import type { StreamEvent } from "../../../wire/neutral/neutral.ts";
+import { NeutralCapture } from "../../../wire/relay/capture.ts";
+import { isContent } from "../../../wire/relay/content.ts";
 
 const OPEN_OBJECT = 0x7b;
 
@@ -25,15 +28,23 @@ export class WholeForm {
   folding: Folding | undefined;
   /** It is no stream. */
   isOther = false;
+  /** Content of the stream has come, as opposed to a preamble. */
+  hasContent = false;
   readonly #dialect: Dialect;
   readonly #passage: Passage;
   readonly #maxEventBytes: number;
+  readonly #capture = new NeutralCapture(0);
   #text = "";
 
   constructor(dialect: Dialect, passage: Passage, maxEventBytes: number) {
     this.#dialect = dialect;
     this.#passage = passage;
     this.#maxEventBytes = maxEventBytes;
+  }
+
+  /** The stream is in the middle of a text. */
+  get isInText(): boolean {
+    return this.#capture.isInText;
   }
 
   /** Takes a piece of the body. @throws WeirError `upstream_invalid_response` where an event outgrows the bound */
@@ -50,10 +61,15 @@ export class WholeForm {
       return;
     }
     if (form === streamForm(this.#dialect))
-      this.folding = this.#passage.restating?.folding(this.#maxEventBytes);
+      this.folding = this.#passage.restating?.folding(this.#maxEventBytes, (event) => this.#listen(event));
     this.folding?.push(this.#text.slice(form === "events" ? contentStart(this.#text) : 0));
     this.isOther = this.folding === undefined;
     this.#text = "";
+  }
+
+  #listen(event: StreamEvent): void {
+    if (!this.hasContent) this.hasContent = isContent(event);
+    this.#capture.take(event);
   }
 }
 

@@ -78,8 +78,25 @@ test.each([
   ["a beginning", '{"id":', STALL_MS],
   ["the preamble of a stream instead", ROLE, WORK_MS],
   ["a comment of a stream instead", COMMENT, WORK_MS],
+  ["a thought of a stream instead", ROLE + THOUGHT, WORK_MS],
+  ["a text of a stream instead", ROLE + TEXT, STALL_MS],
 ])("T12: silence behind %s of a whole answer", async (_, said, limitMs) => {
   const { isOverAfter } = await after([said], { stream: false });
   expect(isOverAfter(limitMs - 1)).toBe(false);
   expect(isOverAfter(1)).toBe(true);
+});
+
+test.each([
+  ["white space", "\n", 2],
+  ["a comment of a stream", COMMENT, 2],
+  ["the preamble of a stream", COMMENT + ROLE, 2],
+  ["a thought of a stream", ROLE + THOUGHT, 1],
+  ["the beginning of a whole answer", '{"id":', 1],
+])("a policy's time for a whole answer goes on behind %s until content comes", async (_, said, asked) => {
+  const { time, upstreams } = await after([said], {
+    stream: false,
+    decision: { maxAttempts: 2, timeoutMs: 4000 },
+  });
+  time.pass(3000);
+  expect(upstreams).toHaveLength(asked);
 });
