@@ -8,7 +8,7 @@ import type { Folding } from "../../wire/forms/restating.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { failure, reportedFailure } from "../upstream/failure.ts";
 import { type AnsweredAs, REPLY_TOO_LARGE, STREAM_CUT } from "./forms/answered-as.ts";
-import { beginsAsObject, hasText, otherWhole, WholeForm } from "./forms/whole-form.ts";
+import { beginsAsObject, hasText, type OtherWhole, otherWhole, WholeForm } from "./forms/whole-form.ts";
 import {
   MAX_ERROR_BYTES,
   mayMakeCall,
@@ -89,7 +89,7 @@ export class WholeRelay extends Relay {
     } catch (error) {
       if (!(error instanceof WeirError)) this.deps.onFault(error, call.requestId);
       else if (!isMade) {
-        this.#answeredOtherwise(body);
+        void this.#answeredOtherwise(body);
         return;
       }
       this.#failed();
@@ -99,10 +99,20 @@ export class WholeRelay extends Relay {
     else this.finish({ kind: "whole", answer });
   }
 
-  #answeredOtherwise(body: Buffer): void {
+  async #answeredOtherwise(body: Buffer): Promise<void> {
     const { passage } = this.#input;
+    let other: OtherWhole = {};
+    let thrown: unknown;
+    try {
+      other = await otherWhole(body, passage, this.deps.bounds.maxEventBytes);
+    } catch (error) {
+      thrown = error;
+    }
+    const { value, folding } = other;
+    // Meanwhile the call may have been given up.
+    if (this.over) return;
     this.#guarded(() => {
-      const { value, folding } = otherWhole(body, passage, this.deps.bounds.maxEventBytes);
+      if (thrown !== undefined) throw thrown;
       if (folding !== undefined) this.#folded(folding, "json_values");
       else if (value === undefined) this.#failed();
       else this.#answered(value, true);

@@ -2,6 +2,7 @@
  * An answer to a call that asked for a whole one, and that begins as no JSON object does: it may be a stream, which is put together as it
  * comes. What is behind a whole answer, and a list of a stream's chunks, is looked at once the answer ended and could not be read.
  */
+import { nextTurn } from "../../../base/clock.ts";
 import type { Dialect } from "../../../base/endpoint.ts";
 import type { Passage } from "../../../wire/format.ts";
 import { type BodyForm, contentStart, formOf, unknownPart } from "../../../wire/forms/first-bytes.ts";
@@ -86,26 +87,45 @@ export interface OtherWhole {
   readonly folding?: Folding;
 }
 
+/** Bytes of a body that are looked at in one turn: 64 MB of chunks take seconds. */
+const TURN_BYTES = 32 * 1024;
+
 /**
+ * A body of some length takes more than one turn.
  * @param body in one piece
  * @throws WeirError `upstream_invalid_response` where a value outgrows the bound
  */
-export function otherWhole(body: Buffer, { restating }: Passage, maxEventBytes: number): OtherWhole {
-  const text = body.toString("latin1");
+export async function otherWhole(
+  body: Buffer,
+  { restating }: Passage,
+  maxEventBytes: number,
+): Promise<OtherWhole> {
+  const begun = body.toString("latin1", 0, TURN_BYTES);
   // Only answers that are never streamed come here as events.
-  if (formOf(text) === "events") {
+  if (formOf(begun) === "events") {
     const value = unframed(body);
     return value === body ? {} : { value };
   }
+  const folding = restating?.framed && restating.folding(maxEventBytes);
+  const fold = (value: string) => folding?.push(restating?.framed?.(value) ?? "");
   const values = new JsonValues(body.length);
-  const all = values.push(text);
-  if (values.isWithin || all.length === 0) return {};
-  const isList = text[contentStart(text)] === "[";
-  if (all.length > MAX_VALUES) return {};
-  if (all.length === 1 && !isList)
-    return endsAnswer(values.rest) ? { value: Buffer.from(all[0] as string, "latin1") } : {};
-  if (restating?.framed === undefined) return {};
-  const folding = restating.folding(maxEventBytes);
-  for (const value of all) folding.push(restating.framed(value));
-  return { folding };
+  /** One alone may be a whole answer, which is larger than events. */
+  let first = "";
+  let count = 0;
+  for (let at = 0; at < body.length; at += TURN_BYTES) {
+    if (at > 0) await nextTurn();
+    for (const value of values.push(body.toString("latin1", at, at + TURN_BYTES))) {
+      if (++count > MAX_VALUES) return {};
+      if (count === 1) first = value;
+      else {
+        if (count === 2) fold(first);
+        fold(value);
+      }
+    }
+  }
+  if (values.isWithin || count === 0) return {};
+  const isList = begun[contentStart(begun)] === "[";
+  if (count === 1 && !isList) return endsAnswer(values.rest) ? { value: Buffer.from(first, "latin1") } : {};
+  if (count === 1) fold(first);
+  return folding === undefined ? {} : { folding };
 }
