@@ -2,7 +2,7 @@
  * One call to a provider: turns the events of its connection into those of the exchange; either side can end it. After
  * `cancel` the handler receives nothing more, whatever still arrives.
  */
-import { codingsOf, mayBeCoded } from "./content-coding.ts";
+import { codingsOf, mayBeCoded, UNNAMED } from "./content-coding.ts";
 import { Decoding } from "./decoding.ts";
 import { failure, networkFailure, type UpstreamFailure } from "./failure.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
@@ -25,8 +25,8 @@ export interface UpstreamCall {
   resume(): void;
 }
 
-/** What the codings of the content are where no header names one. */
-const UNNAMED: readonly string[] = [""];
+/** Some servers compress what another one has compressed, and name one coding, or none. */
+const ALL_UNNAMED: readonly string[] = [UNNAMED, UNNAMED];
 const ENCODED = { code: "content_encoding", type: "", message: "" };
 
 /** A call as its connection's handler and as its caller's handle; it may be cancelled before it has started. */
@@ -89,11 +89,7 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
     const coding = headers["content-encoding"];
     if (coding !== undefined) {
       const codings = codingsOf(coding);
-      if (codings === undefined) {
-        this.#undecoded();
-        return;
-      }
-      if (codings.length > 0) this.#decode(codings);
+      if (codings.length > 0) this.#decode([UNNAMED, ...codings]);
     }
     this.#handler.onHead(status, headers);
   }
@@ -111,6 +107,11 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
   }
 
   onError(error: unknown): void {
+    if (this.#isRefusal && !this.#over) {
+      // What matters of it came with its head.
+      this.onEnd();
+      return;
+    }
     const failed = networkFailure(error, this.#status);
     this.#connection = undefined;
     if (this.#decoding === undefined || this.#over) this.fail(failed);
@@ -128,9 +129,13 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
         this.#handler.onData(chunk);
         return;
       }
-      this.#decode(UNNAMED);
+      this.#decode(ALL_UNNAMED);
     }
     this.#decoding?.push(chunk);
+  }
+
+  get #isRefusal(): boolean {
+    return this.#status >= 300;
   }
 
   #decode(codings: readonly string[]): void {
@@ -138,11 +143,12 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
       pause: () => this.#connection?.pause(),
       resume: () => this.#connection?.resume(),
     };
-    this.#decoding = new Decoding(codings, source, {
-      onData: (chunk) => this.#handler.onData(chunk),
+    const sink = {
+      onData: (chunk: Buffer) => this.#handler.onData(chunk),
       onEnd: () => this.#ended(),
       onUndecoded: () => this.#undecoded(),
-    });
+    };
+    this.#decoding = new Decoding({ codings, mayBeText: this.#isRefusal }, source, sink);
   }
 
   #ended(): void {
@@ -155,8 +161,11 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
     this.#handler.onEnd();
   }
 
+  /** The decoding has stopped. A refusal's status and headers count whatever its content is. */
   #undecoded(): void {
     this.#connection?.abort();
-    this.fail(this.#broken ?? failure("invalid_response", "protocol", this.#status, ENCODED));
+    this.#connection = undefined;
+    if (this.#isRefusal) this.#ended();
+    else this.fail(this.#broken ?? failure("invalid_response", "protocol", this.#status, ENCODED));
   }
 }

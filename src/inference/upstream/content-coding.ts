@@ -5,65 +5,113 @@
 
 import type { Transform } from "node:stream";
 import * as zlib from "node:zlib";
+import { contentStart, formOf } from "../../wire/forms/first-bytes.ts";
 
 /** How content is to be decoded; undefined: it is not coded. */
 export type NewDecoder = (() => Transform) | undefined;
 
-/** No server applies more codings than this: an answer that names more is not read. */
+/** No server applies more codings than this: of a longer list the last ones are removed. */
 const MAX_CODINGS = 3;
-/** Bytes that show the coding. */
-export const SHOWING_BYTES = 5;
+/** Names of a header that are looked at. */
+const MAX_NAMES = 32;
+/** Bytes that show a coding that has a magic number. */
+const MAGIC_BYTES = 4;
+/** Bytes that tell text, and frames of AWS's, from a coding that has none. */
+const SHOWING_BYTES = 16;
 
 const GZIP = Buffer.from([0x1f, 0x8b]);
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+const { constants } = zlib;
+/** Some servers end an answer without the end of its coding: what came is told, and whoever reads it sees whether it is whole. */
+const newGunzip = () => zlib.createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
+const newInflate = () => zlib.createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
+const newInflateRaw = () => zlib.createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
+const newBrotli = () => zlib.createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
 /** Node 20 has no zstd. */
 const newZstd: NewDecoder =
-  typeof zlib.createZstdDecompress === "function" ? zlib.createZstdDecompress : undefined;
+  typeof zlib.createZstdDecompress === "function"
+    ? () => zlib.createZstdDecompress({ finishFlush: constants.ZSTD_e_flush })
+    : undefined;
 
-const KNOWN: ReadonlySet<string> = new Set(["gzip", "x-gzip", "deflate", "br", "zstd"]);
+/** Names of codings, those that servers use beside the registered ones too. What is none of these says nothing of the content. */
+const CODINGS: ReadonlyMap<string, string> = new Map([
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["deflate", "deflate"],
+  ["x-deflate", "deflate"],
+  ["zlib", "deflate"],
+  ["br", "br"],
+  ["brotli", "br"],
+  ["zstd", "zstd"],
+  ["x-zstd", "zstd"],
+]);
 
-/**
- * The codings that a header names, in the order in which they were applied.
- * @returns undefined where there are too many
- */
-export function codingsOf(header: string): readonly string[] | undefined {
-  const codings = header
+/** What the coding is called where no header names it. */
+export const UNNAMED = "";
+
+/** The codings that a header names, in the order in which they were applied; none where it names no known one. */
+export function codingsOf(header: string): readonly string[] {
+  return header
     .toLowerCase()
-    .split(",", MAX_CODINGS + 1)
-    .map((coding) => coding.trim())
-    .filter((coding) => coding !== "" && coding !== "identity");
-  return codings.length > MAX_CODINGS ? undefined : codings;
+    .split(",", MAX_NAMES)
+    .flatMap((name) => CODINGS.get((name.split(";", 1)[0] ?? "").replaceAll(/["'\s]/g, "")) ?? [])
+    .slice(-MAX_CODINGS);
 }
 
 /** Whether a read may be coded although its head does not say so. */
 export const mayBeCoded = (read: Buffer): boolean => read[0] === GZIP[0] || read[0] === ZSTD[0];
 
+const hasNoMagic = (coding: string): boolean => coding === "br" || coding === "deflate";
+
 /** Whether the first bytes of content are enough to see how it is coded. */
-export const isShown = (head: Buffer): boolean => head.length >= SHOWING_BYTES;
+export const isShown = (coding: string, head: Buffer): boolean =>
+  head.length >= (hasNoMagic(coding) ? SHOWING_BYTES : MAGIC_BYTES);
 
 /**
- * @param coding as the header names it; "" where it names none
- * @param head the first {@link SHOWING_BYTES} of the content, or all of it
- * @throws Error where the content is in a coding that the gateway cannot decode
+ * @param coding one of `codingsOf`, or {@link UNNAMED}
+ * @param head the first bytes of the content, as many as show it, or all of it
+ * @param mayBeText text of any kind is taken as it is, not only what answers begin with
+ * @throws Error where the content is in a coding that this version of Node cannot decode
  */
-export function decoderOf(coding: string, head: Buffer): NewDecoder {
-  if (head.subarray(0, GZIP.length).equals(GZIP)) return zlib.createGunzip;
+export function decoderOf(coding: string, head: Buffer, mayBeText = false): NewDecoder {
+  if (head.subarray(0, GZIP.length).equals(GZIP)) return newGunzip;
   if (head.subarray(0, ZSTD.length).equals(ZSTD)) {
     if (newZstd === undefined) throw new Error("zstd");
     return newZstd;
   }
-  if (coding === "" || head.length === 0 || isText(head)) return undefined;
-  if (coding === "deflate") return isZlib(head) ? zlib.createInflate : zlib.createInflateRaw;
-  if (coding === "br") return zlib.createBrotliDecompress;
-  // It says gzip or zstd, and is neither.
-  if (KNOWN.has(coding)) return undefined;
-  throw new Error("unknown coding");
+  // What says gzip or zstd and is neither is not coded.
+  if (!hasNoMagic(coding) || head.length === 0 || isPlain(head, mayBeText)) return undefined;
+  if (coding === "br") return newBrotli;
+  return isZlib(head) ? newInflate : newInflateRaw;
 }
 
-/** How answers begin that are not coded. No content in deflate or brotli begins so. */
-const TEXT = /^(?:\s*\{\s*["}]|\s*\[\s*\{|data:|event|: )/;
+/** Whether content begins as answers do that are not coded. */
+function isPlain(head: Buffer, mayBeText: boolean): boolean {
+  if (mayBeText && isText(head)) return true;
+  const text = head.toString("latin1");
+  const form = formOf(text);
+  if (form === "frames") return isFrame(head);
+  if (form === "other" || !isText(head)) return false;
+  // Large bodies in brotli begin with an opening bracket.
+  return form !== "json" || /^.\s*(?:["[\]{}]|$)/.test(text.slice(contentStart(text)));
+}
 
-const isText = (head: Buffer): boolean => TEXT.test(head.toString("latin1"));
+/** A frame of AWS's begins with its length, that of its headers, and the checksum of both (Smithy, "Amazon Event Stream"). */
+const isFrame = (head: Buffer): boolean =>
+  head.length >= 12 && zlib.crc32(head.subarray(0, 8)) === head.readUInt32BE(8);
+
+/** Whether bytes are text, though its last character may be cut. */
+function isText(bytes: Buffer): boolean {
+  // A control character but for white space, which no text has, and bytes in a coding soon have.
+  if (/[^\t\n\r\u0020-\u007e\u0080-\u00ff]/.test(bytes.toString("latin1"))) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The header of zlib's format (RFC 1950, 2.2). Some servers send deflate without it. */
 const isZlib = (head: Buffer): boolean =>

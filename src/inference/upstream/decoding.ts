@@ -24,6 +24,13 @@ const FREE_BYTES = 16 * 1024 * 1024;
 /** Times that larger content may be as long. Answers and streams of them are hardly ten times as long as in gzip. */
 const MAX_RATIO = 200;
 
+export interface CodedContent {
+  /** In the order in which they were applied; `UNNAMED` stands for one that may be there. */
+  readonly codings: readonly string[];
+  /** Words of any kind are expected, as a refusal has: they are never taken for a coding that has no magic number. */
+  readonly mayBeText: boolean;
+}
+
 /** One for a call's answer. */
 export class Decoding {
   readonly #sink: DecodedSink;
@@ -32,8 +39,7 @@ export class Decoding {
   #arrivedBytes = 0;
   #isOver = false;
 
-  /** @param codings in the order in which they were applied; "" stands for one that is not known */
-  constructor(codings: readonly string[], source: ContentSource, sink: DecodedSink) {
+  constructor({ codings, mayBeText }: CodedContent, source: ContentSource, sink: DecodedSink) {
     this.#sink = sink;
     let next: DecodedSink = {
       onData: (chunk) => {
@@ -44,7 +50,7 @@ export class Decoding {
     };
     const stages: Stage[] = [];
     for (const coding of codings) {
-      const stage = new Stage(coding, this.#bounded(next));
+      const stage = new Stage(coding, mayBeText, this.#bounded(next));
       const before = stages.at(-1);
       if (before !== undefined) before.source = stage;
       stages.push(stage);
@@ -106,6 +112,7 @@ export class Decoding {
 class Stage implements DecodedSink, ContentSource {
   source: ContentSource | undefined;
   readonly #coding: string;
+  readonly #mayBeText: boolean;
   readonly #next: DecodedSink;
   /** The first bytes, until they are enough. */
   #head: Buffer | undefined = Buffer.alloc(0);
@@ -115,8 +122,9 @@ class Stage implements DecodedSink, ContentSource {
   #isFull = false;
   #isOver = false;
 
-  constructor(coding: string, next: DecodedSink) {
+  constructor(coding: string, mayBeText: boolean, next: DecodedSink) {
     this.#coding = coding;
+    this.#mayBeText = mayBeText;
     this.#next = next;
   }
 
@@ -127,7 +135,7 @@ class Stage implements DecodedSink, ContentSource {
       return;
     }
     this.#head = Buffer.concat([this.#head, chunk]);
-    if (isShown(this.#head)) this.#begin(this.#head);
+    if (isShown(this.#coding, this.#head)) this.#begin(this.#head);
   }
 
   onEnd(): void {
@@ -161,7 +169,7 @@ class Stage implements DecodedSink, ContentSource {
   #begin(head: Buffer): void {
     this.#head = undefined;
     try {
-      this.#decoder = decoderOf(this.#coding, head)?.();
+      this.#decoder = decoderOf(this.#coding, head, this.#mayBeText)?.();
     } catch {
       this.#next.onUndecoded();
       return;

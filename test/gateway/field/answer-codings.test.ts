@@ -2,6 +2,7 @@
  * Answers that came compressed although none was asked for so, with and without the right header: the client hears what it hears of
  * plain ones, event by event (epam/ai-dial-core#1646, preset-io/agor#1104, ai-ecoverse/slicc#3037).
  */
+import { randomBytes } from "node:crypto";
 import * as zlib from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { answerOf } from "../../support/field/answers.ts";
@@ -53,7 +54,24 @@ const CODINGS: readonly Coding[] = [
   { header: "br", name: "nothing", encode: plain },
   { header: "zstd", name: "nothing", encode: plain },
   { header: "utf-8", name: "nothing", encode: plain },
+  { header: "aws-chunked", name: "nothing", encode: plain },
+  { header: "gzip, aws-chunked", name: "gzip", encode: gzip },
+  { header: "identity, GZIP;q=1", name: "gzip", encode: gzip },
+  { header: "gzip, gzip, gzip, gzip", name: "gzip once", encode: gzip },
+  { header: "gzip", name: "gzip in gzip", encode: twice },
+  { header: undefined, name: "gzip in gzip", encode: twice },
+  { header: "gzip", name: "gzip without its end", encode: (bytes) => gzip(bytes).subarray(0, -8) },
+  { header: "br", name: "nothing behind a blank line", encode: (bytes) => blankFirst(bytes) },
+  { header: "deflate", name: "nothing behind a blank line", encode: (bytes) => blankFirst(bytes) },
+  { header: "br", name: "pretty JSON", encode: (bytes) => pretty(bytes) },
+  { header: "deflate", name: "pretty JSON", encode: (bytes) => pretty(bytes) },
 ];
+
+const FRAMES = 0;
+const blankFirst: Encode = (bytes) =>
+  bytes[0] === FRAMES ? bytes : Buffer.concat([Buffer.from("\r\n"), bytes]);
+const pretty: Encode = (bytes) =>
+  bytes[0] === 0x7b ? Buffer.from(JSON.stringify(JSON.parse(bytes.toString()), null, 8)) : bytes;
 
 const coded = (
   scripted: Scripted,
@@ -68,17 +86,18 @@ const coded = (
   };
 };
 
+/** Hex digits: content that no coding makes a line of. */
+const randomText = (length: number): string => randomBytes(length / 2).toString("hex");
+
+const damaged: Encode = (bytes) => {
+  const copy = Buffer.from(bytes);
+  copy.fill(0xff, 12, 40);
+  return copy;
+};
+
 describe.each(CODINGS)("$name labelled $header", (coding) => {
   for (const dialect of DIALECTS) {
     test.each([false, true])(`from ${dialect}, streamed %s`, async (isStream) => {
-      // Frames that are said to be compressed, and are not, begin as no text does.
-      if (
-        dialect === "converse" &&
-        isStream &&
-        coding.encode === plain &&
-        !["gzip", "zstd"].includes(coding.header ?? "")
-      )
-        return;
       const scripted = answerOf(dialect, SAID, isStream);
       const right = await heardOf(field, "chat", dialect, scripted, isStream);
       const heard = await heardOf(field, "chat", dialect, coded(scripted, coding), isStream);
@@ -164,11 +183,6 @@ describe("what cannot be decoded", () => {
     await until("nothing is held", async () => (await field.gateway.balance()).held === 0);
     return { got, isCharged: (await field.gateway.balance()).available !== before.available };
   };
-  const damaged = (bytes: Buffer): Buffer => {
-    const copy = Buffer.from(bytes);
-    copy.fill(0xff, 12, 40);
-    return copy;
-  };
   const stream = { "content-type": "text/event-stream" };
 
   test.each([
@@ -200,7 +214,10 @@ describe("what cannot be decoded", () => {
     [
       "too many codings",
       false,
-      { headers: { "content-encoding": "gzip, gzip, gzip, gzip" }, parts: [gzip(bytesOf(chat(false)))] },
+      {
+        headers: { "content-encoding": "gzip, gzip, gzip" },
+        parts: [twice(twice(gzip(bytesOf(chat(false)))))],
+      },
     ],
     [
       "a bomb",
@@ -228,5 +245,40 @@ describe("what cannot be decoded", () => {
     expect(got.status, got.text).toBe(502);
     expect(got.json.error.code).toBe("upstream_invalid_response");
     expect(isCharged).toBe(false);
+  });
+});
+
+describe("a refusal keeps its status and its reason, whatever its body is in", () => {
+  const JSON_BODY = JSON.stringify({
+    error: { message: "the prompt has a hole", type: "invalid_request_error" },
+  });
+  const PLAIN_BODY = "upstream says: the prompt has a hole";
+  const REASON = "the prompt has a hole";
+  const labels = ["br", "gzip", "deflate", "zstd", "br, gzip", "compress"];
+  const bodies: readonly (readonly [what: string, body: Buffer, reason: string])[] = [
+    ["JSON", Buffer.from(JSON_BODY), REASON],
+    ["pretty JSON", pretty(Buffer.from(JSON_BODY)), REASON],
+    ["words", Buffer.from(PLAIN_BODY), REASON],
+    ["short words", Buffer.from("hole"), "hole"],
+    ["a page", Buffer.from("<html><head><title>400 the prompt has a hole</title></head></html>"), REASON],
+    ["nothing", Buffer.alloc(0), ""],
+    ["garbage", Buffer.from("\u0001\u0002\u00ff no text at all"), ""],
+    ["zeros", Buffer.alloc(400), ""],
+    ["half of gzip", gzip(`hole ${randomText(4_000)}`).subarray(0, 2_000), "hole"],
+    ["gzip without its end", gzip(JSON_BODY).subarray(0, -8), REASON],
+    ["gzip that breaks", damaged(gzip(randomText(4_000))), ""],
+    ["a bomb", gzip(Buffer.alloc(64 * 1024 * 1024)), ""],
+  ];
+  const cases = labels.flatMap((label) => bodies.map((body) => [label, ...body] as const));
+
+  test.each(cases)("labelled %s: %s", async (label, _, body, reason) => {
+    const headers = { "content-type": "application/json", "content-encoding": label };
+    for (const isStream of [false, true]) {
+      field.up.script({ status: 422, headers, parts: [body] });
+      const got = await field.send("chat", "chat", requestOf("chat", "chat", isStream), { stream: isStream });
+      expect(got.status, got.text).toBe(422);
+      expect(got.json.error.code).toBe("upstream_rejected");
+      expect(got.json.error.message).toContain(reason || "The provider refused this request.");
+    }
   });
 });

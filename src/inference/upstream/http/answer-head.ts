@@ -1,7 +1,7 @@
 /** The head of an answer of HTTP/1.1: what it says of the answer, and where the answer ends (RFC 9112, 4 to 6). */
 import { ProtocolError } from "./errors.ts";
 
-/** The header fields of an answer that the gateway reads; of a repeated one the first. Others are checked and dropped. */
+/** The header fields of an answer that the gateway reads; of a repeated one the first, but for codings. Others are checked and dropped. */
 const READ_FIELDS = [
   "content-type",
   "content-encoding",
@@ -130,7 +130,10 @@ function readFields(text: string, lengths: ReadonlySet<number>): Fields {
           keepAlive += `,${value}`;
           break;
         default:
-          if (isRead(name)) headers[name] ??= value;
+          if (!isRead(name)) break;
+          if (headers[name] === undefined) headers[name] = value;
+          // One line for each coding is as one line for all (RFC 9110, 5.3).
+          else if (name === "content-encoding") headers[name] += `, ${value}`;
       }
     }
     start = end + 2;

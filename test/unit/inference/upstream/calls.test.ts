@@ -203,6 +203,31 @@ describe("questions", () => {
     await expect(ask()).rejects.toMatchObject({ code: "upstream_invalid_response" });
   });
 
+  test.each(["br", "gzip", "deflate", "zstd", "compress"])(
+    "bring a refusal with its status and its headers, though its body is not in %s as it says",
+    async (coding) => {
+      const bodies = ["slow down please", '{"error":"no"}', "", "\u0001\u0002 no text", "a".repeat(100_000)];
+      for (const body of bodies) {
+        const head = { "content-encoding": coding, "retry-after": "17" };
+        provider.answer = (_, response) => response.writeHead(429, head).end(body);
+        const answer = await ask();
+        expect([answer.status, answer.headers["retry-after"]]).toEqual([429, "17"]);
+        if (!body.includes("no text")) expect(answer.body.toString()).toBe(body);
+      }
+    },
+  );
+
+  test("bring what came of a refusal that was cut off", async () => {
+    for (const coding of ["identity", "gzip", "br"]) {
+      provider.answer = (_, response) => {
+        response.writeHead(401, { "content-encoding": coding, "content-length": 100 }).write("bad key");
+        setImmediate(() => response.destroy());
+      };
+      const { status, body } = await ask();
+      expect([status, body.toString()]).toEqual([401, "bad key"]);
+    }
+  });
+
   test("are bounded in time and in size, and say what went wrong", async () => {
     provider.answer = () => {};
     await expect(ask(30)).rejects.toMatchObject({ code: "upstream_timeout" });

@@ -33,7 +33,7 @@ function started(codings: readonly string[], content: Buffer) {
       send();
     },
   };
-  const decoding = new Decoding(codings, source, {
+  const decoding = new Decoding({ codings, mayBeText: false }, source, {
     onData: (chunk) => {
       state.got += chunk.length;
       parts.push(Buffer.from(chunk));

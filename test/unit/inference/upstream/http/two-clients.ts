@@ -107,9 +107,10 @@ function undici(origin: string): Client {
               if (status < 200) return;
               outcome.status = status;
               for (const name of READ) {
-                // Our client tells the first of a repeated field, without the blanks behind it (RFC 9110, 5.5).
-                const value = [headers[name]].flat()[0];
-                if (value !== undefined) outcome.headers[name] = value.replace(/[ \t]+$/, "");
+                // Our client tells the first of a repeated field, or all codings, without the blanks behind them (RFC 9110, 5.5).
+                const values = [headers[name] ?? []].flat().map((value) => value.replace(/[ \t]+$/, ""));
+                const told = name === "content-encoding" ? values : values.slice(0, 1);
+                if (told.length > 0) outcome.headers[name] = told.join(", ");
               }
             },
             onResponseData(_, chunk) {
