@@ -11,6 +11,8 @@ import { TABLE } from "../src/inference/upstream/refusals/table.ts";
 export const REFUSALS_FILE = join(import.meta.dirname, "../docs/refusals.md");
 
 const MEANINGS: Readonly<Record<Meaning, string>> = {
+  firewall:
+    "A firewall before the provider refused the call: a page in place of an error, or Cloudflare's own answer. It rests no key; another endpoint is asked.",
   tier: "The request is too large for the account's tier. Another endpoint is asked; waiting does not help.",
   quota: "The account's funds or quota are used up: as a refused credential.",
   output_limit: "`max_tokens` is more than the model gives.",

@@ -51,6 +51,7 @@ export function callerError(
   // A saturated endpoint may serve the same call later; so may one whose failure is temporary.
   const isCurable = mayPass(failed) || plan?.excluded.some(({ kind }) => kind === "saturated") === true;
   if (failed.outcome === "rate_limited") return limited(failed, modelId, isCurable);
+  if (failed.refusal?.meaning === "firewall") return fail("upstream_error", stopped(failed, modelId));
   switch (failed.errorClass) {
     case "client":
       return refusedRequest(failed, call);
@@ -72,6 +73,10 @@ export function callerError(
       return fail("upstream_error", `The provider behind ${modelId} failed.`);
   }
 }
+
+/** What a firewall says holds no credential: it has none. */
+const stopped = ({ upstream: { message } }: UpstreamFailure, modelId: string) =>
+  `A firewall before the provider behind ${modelId} refused the call${message === "" ? "." : `: ${message}`}`;
 
 const saturated = (modelId: string) => `The providers behind ${modelId} are saturated. Try again later.`;
 

@@ -6,6 +6,7 @@ import type { Credential } from "../../base/endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../../record/record.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
+import { FIREWALL_CODE, isOfFirewall } from "./firewall.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
 import type { Meaning, Refusal } from "./refusals/refusal.ts";
@@ -86,8 +87,11 @@ export const answerFailure = (
   headers: AnswerHeaders,
   body: Buffer,
   nowMs: number,
-): UpstreamFailure =>
-  statusFailure(status, readErrorBody(body, headers["x-amzn-errortype"] ?? ""), retryAfterOf(headers, nowMs));
+): UpstreamFailure => {
+  const said = readErrorBody(body, headers["x-amzn-errortype"] ?? "");
+  const upstream = isOfFirewall(status, headers, body) ? { ...said, code: FIREWALL_CODE } : said;
+  return statusFailure(status, upstream, retryAfterOf(headers, nowMs));
+};
 
 /** Failure for a status other than 2xx. 529 is Anthropic's "overloaded"; 499 and 408 come from proxies that gave up. */
 export function statusFailure(
@@ -127,6 +131,7 @@ function outcomeOf(refusal: Refusal | undefined, status: number): AttemptOutcome
 
 /** Class by what is refused: only this request, the credential as such, or every call for now. */
 const CLASSES: Readonly<Record<Meaning, ErrorClass>> = {
+  firewall: "server",
   context_overflow: "client",
   output_limit: "client",
   unknown_model: "client",

@@ -10,8 +10,8 @@ const READ_FIELDS = [
   "x-amzn-errortype",
 ] as const;
 
-/** Read of errors alone: by these a proxy is known that answers itself. */
-const READ_OF_ERRORS = ["x-squid-error", "server"] as const;
+/** Read of errors alone: by these a proxy or a firewall is known that answers itself. */
+const READ_OF_ERRORS = ["x-squid-error", "server", "cf-mitigated"] as const;
 
 export type AnswerHeaders = Readonly<
   Partial<Record<(typeof READ_FIELDS)[number] | (typeof READ_OF_ERRORS)[number], string>>

@@ -1,6 +1,8 @@
 /** What a provider's refusal means, in one vocabulary for all providers. */
 
 export type Meaning =
+  /** A firewall before the provider refused the call: it says nothing of the request, nor of the credential. */
+  | "firewall"
   /** The prompt, or prompt and answer together, do not fit the model's context. */
   | "context_overflow"
   /** `max_tokens` is more than the model can give. */

@@ -13,6 +13,7 @@ import type { Meaning, Refusal } from "./refusal.ts";
 import type { Row } from "./row.ts";
 import { ANTHROPIC_ROWS } from "./rows/anthropic.ts";
 import { BEDROCK_ROWS } from "./rows/bedrock.ts";
+import { FIREWALL_ROWS } from "./rows/firewalls.ts";
 import { GOOGLE_ROWS } from "./rows/google.ts";
 import { HOST_ROWS } from "./rows/hosts.ts";
 import { OPENAI_ROWS } from "./rows/openai.ts";
@@ -25,6 +26,7 @@ export const REPORTED = 0;
 
 /** Meanings in the order in which they are looked for: what is about this request before what is about the load. */
 const ORDER: readonly Meaning[] = [
+  "firewall",
   "tier",
   "quota",
   "output_limit",
@@ -54,6 +56,7 @@ const SENTENCE = "(?:^|[.:;>\\n)\\]}-] ?|(?:message|detail|msg|error)\\\\?[\"']:
 
 /** OpenAI's words come behind those of servers that quote some of them, and before hosts whose words are a part of them. */
 const ROWS: readonly Row[] = [
+  ...FIREWALL_ROWS,
   ...ANTHROPIC_ROWS,
   ...GOOGLE_ROWS,
   ...BEDROCK_ROWS,

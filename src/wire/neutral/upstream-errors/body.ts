@@ -37,19 +37,15 @@ function hasWordsBehind(text: string): boolean {
 
 /** AWS's XML has a code and a message. A page is not ours to show; its title is the reason that a proxy gives. */
 function markupValue(text: string): unknown {
-  const element = (name: string, limit: number): string | undefined => {
-    const open = text.indexOf(`<${name}>`);
-    const end = open < 0 ? -1 : text.indexOf("<", open + 1);
-    return end < 0
-      ? undefined
-      : text
-          .slice(open + name.length + 2, end)
-          .trim()
-          .slice(0, limit);
+  const element = (tag: RegExp, limit: number): string | undefined => {
+    const open = tag.exec(text);
+    const start = open === null ? 0 : open.index + open[0].length;
+    const end = open === null ? -1 : text.indexOf("<", start);
+    return end < 0 ? undefined : text.slice(start, end).trim().slice(0, limit);
   };
-  const message = element("Message", TITLE_LIMIT * 10);
-  if (message !== undefined) return { code: element("Code", TITLE_LIMIT), message };
-  return element("title", TITLE_LIMIT);
+  const message = element(/<Message>/, TITLE_LIMIT * 10);
+  if (message !== undefined) return { code: element(/<Code>/, TITLE_LIMIT), message };
+  return element(/<title(?:\s[^>]{0,200})?>/i, TITLE_LIMIT);
 }
 
 /** Bytes that are no text, such as compressed ones, have control characters, or are no UTF-8. */

@@ -71,6 +71,7 @@ test.each(
 });
 
 const CLASSES: Readonly<Record<Meaning, string>> = {
+  firewall: "server",
   context_overflow: "client",
   output_limit: "client",
   unknown_model: "client",
@@ -86,6 +87,7 @@ const CLASSES: Readonly<Record<Meaning, string>> = {
 };
 /** Another endpoint may take what this one refuses. */
 const ELSEWHERE = new Set<Meaning>([
+  "firewall",
   "unknown_model",
   "tier",
   "quota",

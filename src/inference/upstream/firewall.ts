@@ -1,0 +1,39 @@
+/**
+ * Refusals by a firewall on the way to a provider (Cloudflare's, a company's). They say nothing of the credential: it has not been looked
+ * at, and another call may pass.
+ */
+import { isObject } from "../../wire/neutral/reader.ts";
+import { bodyValue } from "../../wire/neutral/upstream-errors/body.ts";
+import type { AnswerHeaders } from "./http/answer-head.ts";
+
+/** The code of such a refusal in place of its own. */
+export const FIREWALL_CODE = "firewall_page";
+/** Statuses with which firewalls refuse. */
+export const FIREWALL_STATUSES: readonly number[] = [403, 406, 451];
+
+/** How pages begin. What is XML and no page is a provider's (AWS's `<Error>`). */
+const PAGE =
+  /^(?:<\?xml[^>]{0,200}>\s{0,20})?(?:<!--[^>]{0,500}>\s{0,20})?<(?:!doctype html|html|head|title|body|meta|script|style|center|h1)\b/i;
+
+/**
+ * Whether a page was answered in place of an error, or what Cloudflare answers itself: it marks challenges, names itself as the server
+ * of what is no JSON, and writes JSON with `cloudflare_error` for whoever accepts that (developers.cloudflare.com:
+ * cloudflare-challenges/challenge-types/challenge-pages/detect-response; changelog of 2026-03-11).
+ */
+export function isOfFirewall(status: number, headers: AnswerHeaders, body: Buffer): boolean {
+  if (!FIREWALL_STATUSES.includes(status)) return false;
+  const text = body.toString();
+  if (
+    PAGE.test(
+      text
+        .slice(0, 1000)
+        .replace(/^\uFEFF/, "")
+        .trimStart(),
+    )
+  )
+    return true;
+  const value = bodyValue(text);
+  if (isObject(value)) return value.cloudflare_error === true;
+  if (Array.isArray(value)) return false;
+  return headers["cf-mitigated"] !== undefined || headers.server?.toLowerCase() === "cloudflare";
+}
