@@ -22,7 +22,7 @@ import { WholeRelay } from "./relay-whole.ts";
 
 export interface OneAttemptDeps extends RelayDeps {
   readonly clock: Clock;
-  readonly upstreams: Pick<Upstreams, "call">;
+  readonly upstreams: Pick<Upstreams, "call" | "proxiesOf">;
   readonly health: Pick<Health, "onFirstContent">;
 }
 

@@ -238,7 +238,8 @@ export class Attempts implements AttemptHost, Indexed {
 
   #attemptFailed(attempt: Attempt, reported: UpstreamFailure): void {
     if (!this.#running.includes(attempt)) return;
-    const clean = withoutCredential(reported, attempt.lane.key.credential);
+    const proxies = this.#deps.upstreams.proxiesOf(attempt.endpoint.provider);
+    const clean = withoutCredential(reported, attempt.lane.key.credential, proxies);
     const failed = withContext(clean, attempt.endpoint);
     const isFirst = this.#running[0] === attempt;
     this.#close(attempt, failed);

@@ -3,14 +3,17 @@
  * how long the provider asks to wait.
  */
 import type { Credential } from "../../base/endpoint.ts";
+import type { ProxyAddress } from "../../base/network/proxy-address.ts";
 import type { AttemptOutcome, ErrorClass } from "../../record/record.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { readErrorBody } from "../../wire/neutral/upstream-error.ts";
+import { MESSAGE_LIMIT, WORD_LIMIT } from "../../wire/neutral/upstream-errors/said.ts";
 import { FIREWALL_CODE, isOfFirewall } from "./firewall.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
 import type { Meaning, Refusal } from "./refusals/refusal.ts";
 import { REPORTED, refusalOf } from "./refusals/table.ts";
+import { withoutSecrets } from "./secrets.ts";
 import { struckOut } from "./struck-out.ts";
 
 export interface UpstreamFailure {
@@ -34,51 +37,33 @@ export const failure = (
   retryAfterMs?: number,
 ): UpstreamFailure => ({ outcome, errorClass, httpStatus, upstream, retryAfterMs });
 
-/** All strings of a credential that must never be shown. */
-function secretsOf(credential: Credential | undefined): readonly string[] {
-  if (credential === undefined) return [];
-  if (typeof credential === "string") return [credential];
-  if (credential.kind === "service_account") return [credential.privateKey, credential.privateKeyId];
-  const { accessKeyId, secretAccessKey, sessionToken } = credential;
-  return [accessKeyId, secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])];
-}
-
-/** Shorter credentials are ordinary words: removing them would garble messages and hide nothing. */
-const MIN_CREDENTIAL = 8;
-
 /**
- * Removes the credential from messages of providers, and what else `struck-out.ts` names: none of it may reach a client, record
- * or log (T61).
+ * Removes the secrets of a call, and what else `struck-out.ts` names, from all that an upstream said: none of it may reach a client,
+ * record or log (T61). Bounds it, too.
+ * @param proxies by which the endpoint may have been called
  */
 export function withoutCredential(
   failed: UpstreamFailure,
   credential: Credential | undefined,
+  proxies?: readonly ProxyAddress[],
 ): UpstreamFailure {
   const { upstream } = failed;
   if (upstream === SILENT) return failed;
-  const secrets = secretsOf(credential).filter((secret) => secret.length >= MIN_CREDENTIAL);
   // Messages about missing funds contain no credential.
   const isRefused = failed.errorClass === "auth" && failed.outcome !== "rate_limited";
-  const clean = (text: string) =>
-    secrets.reduce((left, secret) => withoutStart(left.replaceAll(secret, "[credential]"), secret), text);
+  const withoutOwn = withoutSecrets(credential, proxies);
+  const clean = (text: string, limit: number) =>
+    text === "" ? text : struckOut(withoutOwn(text)).slice(0, limit);
   return {
     ...failed,
     upstream: {
-      code: clean(upstream.code),
-      type: clean(upstream.type),
+      code: clean(upstream.code, WORD_LIMIT),
+      type: clean(upstream.type, WORD_LIMIT),
       // A message about a refused credential may also contain masked forms of it.
-      message: isRefused ? "" : struckOut(clean(upstream.message)),
-      ...(upstream.param !== undefined && { param: struckOut(clean(upstream.param)) }),
+      message: isRefused ? "" : clean(upstream.message, MESSAGE_LIMIT),
+      ...(upstream.param !== undefined && { param: clean(upstream.param, WORD_LIMIT) }),
     },
   };
-}
-
-/** A truncated message may end in the middle of the secret. */
-function withoutStart(text: string, secret: string): string {
-  for (let length = secret.length - 1; length >= MIN_CREDENTIAL; length--) {
-    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}[credential]`;
-  }
-  return text;
 }
 
 /** Failure for an answer with a status other than 2xx. @param nowMs wall clock */

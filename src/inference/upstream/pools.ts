@@ -4,12 +4,15 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Provider } from "../../base/endpoint.ts";
+import type { ProxyAddress } from "../../base/network/proxy-address.ts";
 import { ConnectionPool } from "./http/pool.ts";
 import { type ProxySettings, proxyFor } from "./proxy/settings.ts";
 
 export interface Pools {
   /** @param proxy the provider's own; undefined: what the environment has for the origin. */
   of(origin: string, proxy: Provider["proxy"]): ConnectionPool;
+  /** The proxies by which a provider may be called. */
+  proxiesOf(proxy: Provider["proxy"]): readonly ProxyAddress[];
   /** Number of connections open or being opened: to this origin, by whichever proxy, or to all. */
   connections(origin?: string): number;
   /** Closes idle connections and waits for calls in flight. */
@@ -24,6 +27,10 @@ export function openPools(connectTimeoutMs: number, proxies: ProxySettings, cloc
       for (const pool of pools.values())
         if (origin === undefined || pool.origin === origin) sum += pool.connections;
       return sum;
+    },
+    proxiesOf(own) {
+      if (own !== undefined) return own === "direct" ? [] : [own];
+      return [proxies.http, proxies.https].filter((proxy) => proxy !== undefined);
     },
     of(origin, own) {
       const proxy = own === "direct" ? undefined : (own ?? proxyFor(new URL(origin), proxies));

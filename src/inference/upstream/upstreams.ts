@@ -3,7 +3,8 @@
  * is computed once; only signatures and access tokens are computed per call.
  */
 import { type Clock, systemClock } from "../../base/clock.ts";
-import type { Act, Dialect, Endpoint, ProviderKey } from "../../base/endpoint.ts";
+import type { Act, Dialect, Endpoint, Provider, ProviderKey } from "../../base/endpoint.ts";
+import type { ProxyAddress } from "../../base/network/proxy-address.ts";
 import { openAccessTokens } from "./access-tokens.ts";
 import { type Answer, post, wholeAnswer } from "./ask.ts";
 import { DispatchedCall, type UpstreamCall, type UpstreamHandler } from "./call.ts";
@@ -49,6 +50,8 @@ export interface Upstreams extends Pick<Pools, "connections" | "close"> {
    * @throws errors that prevent sending at all, before the handler is called.
    */
   call(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall;
+  /** The proxies by which a provider may be called: what is said of a call may repeat their passwords. */
+  proxiesOf(provider: Provider): readonly ProxyAddress[];
   /** Whether the endpoint supports this act in this dialect. */
   does(endpoint: Endpoint, dialect: Dialect, act: Act): boolean;
   /**
@@ -118,6 +121,7 @@ export function openUpstreams({
       send(templates.of(key, endpoint, dialect, act), request, call);
       return call;
     },
+    proxiesOf: ({ proxy }) => pools.proxiesOf(proxy),
     does: (endpoint, dialect, act) => urlOf(endpoint, dialect, act) !== undefined,
     ask: (question) =>
       wholeAnswer((call) => {

@@ -19,7 +19,7 @@ import { callerError } from "../failure.ts";
 export interface ProviderCountDeps {
   readonly clock: Clock;
   readonly bodies: Pick<Bodies, "write" | "question">;
-  readonly upstreams: Pick<Upstreams, "does" | "ask">;
+  readonly upstreams: Pick<Upstreams, "does" | "ask" | "proxiesOf">;
 }
 
 export interface ProviderCount {
@@ -173,7 +173,7 @@ async function countResult(
   }
   const reported = answerFailure(status, headers, body, clock.now());
   if (isNoRoute(status, reported.upstream)) return { kind: "unable" };
-  const failed = withoutCredential(reported, key.credential);
+  const failed = withoutCredential(reported, key.credential, upstreams.proxiesOf(endpoint.provider));
   return {
     kind: "failed",
     error: callerError(failed, { model, plan, request, incoming, endpoint, lane: { key } }),

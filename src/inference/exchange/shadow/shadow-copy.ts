@@ -50,7 +50,10 @@ export function copyDeps(
     ...deps,
     timeouts: { ...deps.timeouts, keepAliveMs: 0 },
     bounds: { ...deps.bounds, maxPayloadBytes: 0 },
-    upstreams: { call: (request, handler) => upstreams.call(request, bounded(handler, onTooMuch)) },
+    upstreams: {
+      ...upstreams,
+      call: (request, handler) => upstreams.call(request, bounded(handler, onTooMuch)),
+    },
     beginDrain: () => false,
     endDrain: () => {},
   };

@@ -11,7 +11,7 @@ import { unwrapped, withoutSetUp } from "./wrapped.ts";
 /** Characters of a message. */
 export const MESSAGE_LIMIT = 2000;
 /** Characters of a code or a type. */
-const WORD_LIMIT = 200;
+export const WORD_LIMIT = 200;
 /** Objects, lists and JSON texts within each other. */
 const MAX_DEPTH = 6;
 /** Faults of a list. */

@@ -240,6 +240,58 @@ describe("a proxy that fails", () => {
   });
 });
 
+describe("a proxy that repeats its password", () => {
+  const PAIR = Buffer.from(SIGN_IN).toString("base64");
+  const forms = [
+    "s3cret-of-proxy",
+    SIGN_IN,
+    PAIR,
+    `Basic ${PAIR}`,
+    "s3cret%2Dof%2Dproxy",
+    Buffer.from("s3cret-of-proxy").toString("base64"),
+  ];
+  const said = forms.filter((form) => !form.includes("%")).join(" and ");
+  const bodies: readonly (readonly [status: number, body: string])[] = [
+    [400, `the header was proxy-authorization: Basic ${PAIR}`],
+    [400, JSON.stringify({ error: { message: said, code: "s3cret-of-proxy", type: PAIR, param: SIGN_IN } })],
+    [403, `<html><title>no access for ${SIGN_IN}</title></html>`],
+    [407, `<html><title>${said}</title></html>`],
+    [429, `slow down, ${said}`],
+    [502, `<html><title>${said}</title></html>`],
+    [503, JSON.stringify({ detail: said })],
+  ];
+
+  test.each(["the environment's", "the provider's own"])("%s: it is nowhere", async (whose) => {
+    const log: string[] = [];
+    const isOwn = whose !== "the environment's";
+    await opened({
+      log,
+      env: isOwn ? {} : { http_proxy: withPassword() },
+      endpoints: bodies.map((_, i) => ({
+        provider: `p${i}`,
+        baseUrl: `${named()}/v1`,
+        ...(isOwn && { proxy: withPassword() }),
+      })),
+    });
+    for (const [i, [status, body]] of bodies.entries()) {
+      proxy.act = (socket) => {
+        const length = Buffer.byteLength(body);
+        socket.end(
+          `HTTP/1.1 ${status} ${SIGN_IN}\r\nserver: ${SIGN_IN}\r\ncontent-length: ${length}\r\n\r\n${body}`,
+        );
+      };
+      for (const stream of [false, true]) {
+        const answer = await ask({ stream, svc: { route: { providers: { only: [`p${i}`] } } } });
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+        const record = JSON.stringify(await recordOf(gateway, requestIdOf(answer)));
+        for (const secret of forms) expect(`${answer.text}${record}`).not.toContain(secret);
+      }
+    }
+    for (const secret of forms) expect(log.join("")).not.toContain(secret);
+    expect((await gateway.call("GET", "/metrics")).text).not.toContain("s3cret");
+  });
+});
+
 // Only newer versions of Node can be told whom to trust.
 describe.skipIf(!("setDefaultCACertificates" in tls))("a tunnel", () => {
   let trusted: string[];

@@ -79,6 +79,7 @@ function begin(format: ClientFormat = chatFormat) {
     },
     timers: systemTimers,
     upstreams: {
+      proxiesOf: () => [],
       call: ({ endpoint: { id } }: { endpoint: Endpoint }, handler: UpstreamHandler) => {
         asked.push(id);
         handlers.push(handler);

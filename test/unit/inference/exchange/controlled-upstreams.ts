@@ -141,6 +141,7 @@ export function runAttempts({
     health,
     limits: { state: () => ({}) },
     upstreams: {
+      proxiesOf: () => [],
       call: (asked: UpstreamRequest, handler: UpstreamHandler) =>
         controlledUpstream(upstreams, asked, handler, stream),
     },

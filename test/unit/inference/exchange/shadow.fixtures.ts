@@ -97,6 +97,7 @@ export function bench() {
     platformShadows: true,
     isAwaited: () => false,
     upstreams: {
+      proxiesOf: () => [],
       call(request: UpstreamRequest, handler: UpstreamHandler) {
         const one: Sent = { request, handler, cancelled: false };
         sent.push(one);

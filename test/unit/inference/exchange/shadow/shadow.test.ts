@@ -279,7 +279,12 @@ describe("faults of ours are told and stay with the copy", () => {
   const told = [new TypeError("a fault of ours")];
 
   test.each([
-    ["the upstream's call, which is an error of the copy", "org", { upstreams: { call: fault } }, []],
+    [
+      "the upstream's call, which is an error of the copy",
+      "org",
+      { upstreams: { call: fault, proxiesOf: () => [] } },
+      [],
+    ],
     ["writing the body", "org", { bodies: { write: fault } }, told],
     ["taking a lane", "org", { health: { begin: fault } }, told],
     ["preparing the row", "org", { shadowRuns: { prepare: fault } }, told],
