@@ -14,7 +14,7 @@ import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
 import type { Meaning, Refusal } from "./refusals/refusal.ts";
 import { REPORTED, refusalOf } from "./refusals/table.ts";
 import { withoutSecrets } from "./secrets.ts";
-import { struckOut } from "./struck-out.ts";
+import { struckOut } from "./struck-out/struck-out.ts";
 
 export interface UpstreamFailure {
   readonly outcome: AttemptOutcome;

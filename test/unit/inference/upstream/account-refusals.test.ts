@@ -1,12 +1,13 @@
 /** Refusals of providers as their documentation, SDKs and users' reports show them: which are about one request, which about the account. */
 import { describe, expect, test } from "vitest";
-import { accountRefusal, withoutAccount } from "../../../../src/inference/upstream/account-refusals.ts";
 import {
   mayFallBack,
   reportedFailure,
   statusFailure,
   withoutCredential,
 } from "../../../../src/inference/upstream/failure.ts";
+import { refusalOf } from "../../../../src/inference/upstream/refusals/table.ts";
+import { struckOut } from "../../../../src/inference/upstream/struck-out/struck-out.ts";
 import { readErrorBody, readErrorValue } from "../../../../src/wire/neutral/upstream-error.ts";
 import { leastProcessorMs } from "../../../support/processor-time.fixtures.ts";
 
@@ -167,9 +168,7 @@ describe("O26: too many calls now", () => {
   test("the caller's text in a message cannot trigger a refusal: it comes after the provider's words", () => {
     const echoed = openAi("Invalid value: 'Your credit balance is too low'", null, "invalid_request_error");
     expect(failureOf(400, echoed).errorClass).toBe("client");
-    expect(
-      accountRefusal(400, { code: "", type: "", message: "no: Request too large for m" }),
-    ).toBeUndefined();
+    expect(refusalOf(400, { code: "", type: "", message: "no: Request too large for m" })).toBeUndefined();
   });
 });
 
@@ -214,7 +213,7 @@ describe("O26, T61: what names the gateway's account", () => {
     ["gateway@my-prod-42.iam.gserviceaccount.com is over its quota", "[account] is over its quota"],
     ["API key sk-a*** and key-*** and sk**wxyz", "API key [credential] and [credential] and [credential]"],
   ])("%s", (message, told) => {
-    expect(withoutAccount(message)).toBe(told);
+    expect(struckOut(message)).toBe(told);
     const failed = statusFailure(400, { code: "", type: "", message }, undefined);
     expect(withoutCredential(failed, undefined).upstream.message).toBe(told);
   });
@@ -248,8 +247,8 @@ describe("O26, T61: what names the gateway's account", () => {
     );
     const cpuMs = leastProcessorMs(() => {
       for (const text of texts) {
-        withoutAccount(text);
-        accountRefusal(429, { code: "", type: "", message: text });
+        struckOut(text);
+        refusalOf(429, { code: "", type: "", message: text });
       }
     });
     expect(cpuMs).toBeLessThan(200);
