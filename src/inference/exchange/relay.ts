@@ -4,7 +4,6 @@ import type { Dialect, Endpoint } from "../../base/endpoint.ts";
 import type { ByokFee } from "../../base/usage.ts";
 import type { Limits } from "../../credits/limits/limits.ts";
 import type { OwnTools, Passage } from "../../wire/format.ts";
-import { unframed } from "../../wire/forms/unframed.ts";
 import type { TierNames } from "../../wire/neutral/asked-extras.ts";
 import { answerFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { AnswerHeaders, UpstreamCall, UpstreamHandler } from "../upstream/upstreams.ts";
@@ -122,7 +121,7 @@ export abstract class Relay implements UpstreamHandler {
 
   /** The upstream answered with an error status. */
   protected refused(body: Buffer): void {
-    this.fail(answerFailure(this.status, this.headers, unframed(body), this.deps.clock.now()));
+    this.fail(answerFailure(this.status, this.headers, body, this.deps.clock.now()));
   }
 
   protected fail(failure: UpstreamFailure): void {

@@ -3,7 +3,7 @@
  * at, and another call may pass.
  */
 import { isObject } from "../../wire/neutral/reader.ts";
-import { bodyValue } from "../../wire/neutral/upstream-errors/body.ts";
+import { bodyValues } from "../../wire/neutral/upstream-errors/body.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 
 /** The code of such a refusal in place of its own. */
@@ -32,7 +32,7 @@ export function isOfFirewall(status: number, headers: AnswerHeaders, body: Buffe
     )
   )
     return true;
-  const value = bodyValue(text);
+  const [value] = bodyValues(body);
   if (isObject(value)) return value.cloudflare_error === true;
   if (Array.isArray(value)) return false;
   return headers["cf-mitigated"] !== undefined || headers.server?.toLowerCase() === "cloudflare";

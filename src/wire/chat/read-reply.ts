@@ -8,7 +8,7 @@ import type { NeutralChoice, NeutralReply, ReplyPart, TextPart, ToolCallPart } f
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { repliedArguments } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
-import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
+import { isBareError, saysReason } from "../neutral/upstream-errors/bare-error.ts";
 import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitations } from "./citations.ts";
 import { hasSound, readImages } from "./media.ts";
@@ -51,9 +51,17 @@ export function chatReport(reply: JsonObject): Report | undefined {
   return reportOf(openAiTiers(reply), uses);
 }
 
-/** An error that came with status 200, or as an event of a stream. */
+/** An error that came with status 200. */
 export const isErrorBody = (body: JsonObject): boolean =>
-  Boolean(body.error) || body.object === "error" || (!body.choices && isBareError(body));
+  Boolean(body.error) ||
+  body.object === "error" ||
+  (listOf(body.choices).length === 0 && (body.choices ? isBareError(body) : saysReason(body)));
+
+/** An error as an event of a stream. */
+export const isErrorEvent = (event: JsonObject, name: string): boolean =>
+  Boolean(event.error) ||
+  event.object === "error" ||
+  (!event.choices && (name === "error" || isBareError(event)));
 
 export const noCompletion = () =>
   fail("upstream_invalid_response", "The provider's answer is not a chat completion.");

@@ -21,7 +21,7 @@ import { readErrorValue } from "../neutral/upstream-error.ts";
 import { nothingMade, unusable } from "../neutral/upstream-errors/unusable.ts";
 import type { MendedCall } from "../relay/call-edits.ts";
 import { ChoiceReader } from "./choice-reader.ts";
-import { isErrorBody } from "./read-reply.ts";
+import { isErrorEvent } from "./read-reply.ts";
 import { readStop, unusableChoice } from "./stop.ts";
 import { readEventUsage } from "./usage.ts";
 
@@ -96,8 +96,8 @@ export class ChatStreamReader extends SseStreamReader {
     if (this.complete) this.#stop();
   }
 
-  protected take(event: JsonObject): void {
-    if (isErrorBody(event)) {
+  protected take(event: JsonObject, name: string): void {
+    if (isErrorEvent(event, name)) {
       this.error = readErrorValue(event);
       return;
     }

@@ -5,12 +5,12 @@ import { readStop, unusableChoice } from "../chat/stop.ts";
 import { readChatUsage } from "../chat/usage.ts";
 import type { NeutralReply } from "../neutral/neutral.ts";
 import { listOf, objectOf, stringOf } from "../neutral/reader.ts";
-import { readErrorValue } from "../neutral/upstream-error.ts";
+import { readErrorValue, soleOf } from "../neutral/upstream-error.ts";
 import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no completion. */
 export function readCompletionsReply(body: unknown): NeutralReply {
-  const reply = objectOf(body);
+  const reply = objectOf(soleOf(body));
   if (isErrorBody(reply)) return { choices: [], usage: undefined, error: readErrorValue(reply) };
   const values = listOf(reply.choices).map(objectOf);
   const [first] = values;

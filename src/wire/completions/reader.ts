@@ -1,5 +1,5 @@
 /** A completions stream of an upstream, read into neutral events (OpenAI API reference, "Completions", `stream`). */
-import { isErrorBody } from "../chat/read-reply.ts";
+import { isErrorEvent } from "../chat/read-reply.ts";
 import { readStop, unusableChoice } from "../chat/stop.ts";
 import { readEventUsage } from "../chat/usage.ts";
 import { laterOpenAiTiers, NO_TIERS, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
@@ -69,8 +69,8 @@ export class CompletionsStreamReader extends SseStreamReader {
     if (this.complete) this.#stop();
   }
 
-  protected take(event: JsonObject): void {
-    if (isErrorBody(event)) {
+  protected take(event: JsonObject, name: string): void {
+    if (isErrorEvent(event, name)) {
       this.error = readErrorValue(event);
       return;
     }

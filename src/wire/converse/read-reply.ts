@@ -4,8 +4,8 @@ import { converseReport } from "../extras/reports.ts";
 import type { NeutralReply, ReplyPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
-import { readErrorValue } from "../neutral/upstream-error.ts";
-import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
+import { readErrorValue, soleOf } from "../neutral/upstream-error.ts";
+import { saysReason } from "../neutral/upstream-errors/bare-error.ts";
 import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
 import { readMedia } from "./images.ts";
@@ -14,15 +14,15 @@ import { readConverseUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no answer. */
 export function readConverseReply(body: unknown): NeutralReply {
-  const answer = objectOf(body);
+  const answer = objectOf(soleOf(body));
   const usage = readConverseUsage(answer.usage);
   const unusable = unusableReason(answer.stopReason);
   if (unusable !== undefined) return { choices: [], usage, error: unusable };
   const { message } = objectOf(answer.output);
   if (!isObject(message)) {
     // The service's own form of an error: its message, at the top.
-    const isError = answer.error || typeof answer.message === "string" || isBareError(answer);
-    if (isError) return { choices: [], usage, error: readErrorValue(answer) };
+    if (answer.error || typeof answer.message === "string" || saysReason(answer))
+      return { choices: [], usage, error: readErrorValue(answer) };
     throw fail("upstream_invalid_response", "The provider's answer has no message.");
   }
   const parts: ReplyPart[] = [];

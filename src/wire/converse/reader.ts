@@ -18,6 +18,7 @@ import {
   stringOf,
 } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
+import { MESSAGE_LIMIT } from "../neutral/upstream-errors/said.ts";
 import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
 import { EventStreamDecoder, type FrameHeaders } from "./event-stream.ts";
@@ -76,7 +77,7 @@ export class ConverseStreamReader implements StreamReader {
     const value = parsed(payload);
     const type = headers[":message-type"];
     if (type === "exception" || type === "error") {
-      this.error = exceptionOf(headers, value ?? { message: utf8Of(payload) });
+      this.error = exceptionOf(headers, value ?? utf8Of(payload));
     } else if (value === undefined) {
       this.malformed++;
     } else {
@@ -217,12 +218,10 @@ export class ConverseStreamReader implements StreamReader {
   }
 }
 
-/** An exception's frame. That of a model's stream says in a member of its own what the model's server answered. */
-const exceptionOf = (headers: FrameHeaders, value: JsonObject): UpstreamError => {
-  const message = value.originalMessage ?? value.message ?? value.Message;
-  return {
-    ...readErrorValue({ ...value, message: stringOf(message) || headers[":error-message"] }),
-    type: headers[":exception-type"] ?? "",
-    code: headers[":error-code"] ?? "",
-  };
-};
+/** An exception's frame, whose payload may be text. That of a model's stream says in a member of its own what the model's server answered. */
+function exceptionOf(headers: FrameHeaders, value: JsonObject | string): UpstreamError {
+  const original = typeof value === "string" ? "" : stringOf(value.originalMessage);
+  const read = readErrorValue(original === "" ? value : original);
+  const { ":exception-type": type = "", ":error-code": code = "", ":error-message": message = "" } = headers;
+  return { ...read, type, code, message: read.message || message.slice(0, MESSAGE_LIMIT) };
+}

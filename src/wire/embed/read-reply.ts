@@ -2,7 +2,7 @@
 import type { UpstreamError } from "../neutral/contract.ts";
 import { type JsonObject, objectOf } from "../neutral/reader.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
-import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
+import { saysReason } from "../neutral/upstream-errors/bare-error.ts";
 import type { NeutralEmbedReply } from "./neutral.ts";
 import { readPromptUsage } from "./usage.ts";
 import { readIndexed } from "./vectors.ts";
@@ -19,5 +19,5 @@ export function readOpenAiReply(body: JsonObject): NeutralEmbedReply {
 /** An error that came with status 200. */
 export function errorIn(body: JsonObject): UpstreamError | undefined {
   const isAnswer = body.data ?? body.embeddings ?? body.embedding ?? body.results ?? body.predictions;
-  return body.error || (isAnswer === undefined && isBareError(body)) ? readErrorValue(body) : undefined;
+  return body.error || (isAnswer === undefined && saysReason(body)) ? readErrorValue(body) : undefined;
 }

@@ -8,7 +8,7 @@ import { fail } from "../../base/errors.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
 import { type Edit, editedParts, latin1Json, type Member, memberOf, setMember } from "../json/json.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
-import { readErrorBody } from "../neutral/upstream-error.ts";
+import { parseReply } from "../neutral/upstream-reply.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
 import { svcJson } from "../svc.ts";
 import type { EmbedRequest } from "./neutral.ts";
@@ -48,15 +48,17 @@ function splicedEmbeddings(
   value: JsonObject,
   identity: AnswerIdentity,
 ): WholeAnswer {
-  const isError = errorIn(value) !== undefined;
-  if (!isError && listOf(value.data).length === 0) {
+  const isAnswered = listOf(value.data).length > 0 && !value.error;
+  const error = isAnswered ? undefined : errorIn(objectOf(parseReply(body)));
+  const isError = error !== undefined;
+  if (!isError && !isAnswered) {
     throw fail("upstream_invalid_response", "The provider's answer is no list of embeddings.");
   }
   const usage = objectOf(value.usage);
   const reported = isError ? undefined : readPromptUsage(usage.prompt_tokens, usage.total_tokens);
   return {
     facts: answerFacts(reported, isError ? 0 : body.length),
-    error: isError ? readErrorBody(body) : undefined,
+    error,
     write({ inputTokens }, svc) {
       const edits = [
         frontEdit(members, "model", latin1Json(identity.model)),

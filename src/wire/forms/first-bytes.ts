@@ -3,8 +3,8 @@
  * anywhere.
  */
 
-/** Lines that event streams begin with (WHATWG HTML, "Server-sent events"). */
-const FIELDS: readonly string[] = [":", "data:", "event:", "id:", "retry:"];
+/** Lines that event streams begin with (WHATWG HTML, "Server-sent events"), and llama.cpp's own (ggml-org/llama.cpp#16109). */
+const FIELDS: readonly string[] = [":", "data:", "event:", "id:", "retry:", "error: {"];
 
 const BOM = "\u00ef\u00bb\u00bf";
 /** The first byte of a frame of AWS's: the highest of its length, which no bound allows to be more. */

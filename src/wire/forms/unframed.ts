@@ -1,4 +1,4 @@
-/** An error's body that is an event stream: some servers answer so whatever the status. */
+/** An answer that is never streamed (embeddings, rankings) in an event: some servers frame whatever they say. */
 import { SseReader } from "../neutral/sse.ts";
 import { formOf } from "./first-bytes.ts";
 

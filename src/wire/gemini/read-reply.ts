@@ -11,8 +11,8 @@ import type {
   TextPart,
 } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
-import { readErrorValue } from "../neutral/upstream-error.ts";
-import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
+import { readErrorValue, soleOf } from "../neutral/upstream-error.ts";
+import { isBareError, saysReason } from "../neutral/upstream-errors/bare-error.ts";
 import { isBlocked, readCall, readLogprobs, readMedia } from "./candidate.ts";
 import { readCitations } from "./citations.ts";
 import { emptyReason, readStop, unusableReason } from "./stop.ts";
@@ -21,7 +21,7 @@ import { readGeminiUsage } from "./usage.ts";
 /** @throws WeirError `upstream_invalid_response` where the body is no answer. */
 export function readGeminiReply(body: unknown): NeutralReply {
   // An error may be wrapped in a list, as the answers are of a stream that is none of events.
-  const answer = objectOf(Array.isArray(body) && body.length === 1 ? body[0] : body);
+  const answer = objectOf(soleOf(body));
   const usage = readGeminiUsage(answer.usageMetadata);
   const report = geminiReport(answer);
   if (isErrorBody(answer)) return { choices: [], usage, error: readErrorValue(answer) };
@@ -93,6 +93,12 @@ function addCitations(parts: ReplyPart[], candidate: JsonObject): void {
   if (citations.length > 0 && part?.type === "text") parts[at] = { ...part, citations };
 }
 
-/** An error that came with status 200, or as an event of a stream. */
-export const isErrorBody = (body: JsonObject): boolean =>
-  Boolean(body.error) || (!body.candidates && !body.usageMetadata && isBareError(body));
+const hasNoAnswer = ({ candidates, usageMetadata }: JsonObject): boolean => !candidates && !usageMetadata;
+
+/** An error that came with status 200. */
+const isErrorBody = (body: JsonObject): boolean =>
+  Boolean(body.error) || (hasNoAnswer(body) && saysReason(body));
+
+/** An error as an event of a stream. */
+export const isErrorEvent = (event: JsonObject, name: string): boolean =>
+  Boolean(event.error) || (hasNoAnswer(event) && (name === "error" || isBareError(event)));

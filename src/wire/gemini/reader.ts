@@ -23,7 +23,7 @@ import {
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { isBlocked, readCall, readLogprobs, readMedia } from "./candidate.ts";
 import { readCitations } from "./citations.ts";
-import { isErrorBody } from "./read-reply.ts";
+import { isErrorEvent } from "./read-reply.ts";
 import { emptyReason, readStop, unusableReason } from "./stop.ts";
 import { readGeminiUsage } from "./usage.ts";
 
@@ -98,8 +98,8 @@ export class GeminiStreamReader extends SseStreamReader {
     return [first, ...others].some(({ hasAnswer }) => hasAnswer) ? undefined : emptyReason(first.last);
   }
 
-  protected take(event: JsonObject): void {
-    if (isErrorBody(event)) {
+  protected take(event: JsonObject, name: string): void {
+    if (isErrorEvent(event, name)) {
       this.error = readErrorValue(event);
       return;
     }

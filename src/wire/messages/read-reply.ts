@@ -6,8 +6,8 @@ import type { Report } from "../neutral/asked-extras.ts";
 import type { Citation, NeutralReply, ReplyPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { argumentsText } from "../neutral/tool-arguments.ts";
-import { readErrorValue } from "../neutral/upstream-error.ts";
-import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
+import { readErrorValue, soleOf } from "../neutral/upstream-error.ts";
+import { isBareError, saysReason } from "../neutral/upstream-errors/bare-error.ts";
 import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
@@ -19,7 +19,7 @@ import { readMessagesUsage } from "./usage.ts";
  * @throws WeirError `upstream_invalid_response` where it is no message.
  */
 export function readMessagesReply(value: unknown): NeutralReply {
-  const body = objectOf(value);
+  const body = objectOf(soleOf(value));
   if (isErrorBody(body)) return { choices: [], usage: undefined, error: readErrorValue(body) };
   if (!Array.isArray(body.content)) throw noMessage();
   const parts: ReplyPart[] = [];
@@ -46,7 +46,11 @@ export function messagesReport({ usage, content }: JsonObject): Report | undefin
 
 /** An error that came with status 200. */
 export const isErrorBody = (body: JsonObject): boolean =>
-  body.type === "error" || Boolean(body.error) || (!body.content && isBareError(body));
+  body.type === "error" || Boolean(body.error) || (!body.content && saysReason(body));
+
+/** An error as an event of a type that the format does not have. */
+export const isErrorEvent = (event: JsonObject, name: string): boolean =>
+  name === "error" || Boolean(event.error) || (!event.content && isBareError(event));
 
 export const noMessage = () => fail("upstream_invalid_response", "The provider's answer is not a message.");
 

@@ -29,7 +29,7 @@ import { argumentsText } from "../neutral/tool-arguments.ts";
 import { readErrorValue } from "../neutral/upstream-error.ts";
 import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
-import { isErrorBody } from "./read-reply.ts";
+import { isErrorEvent } from "./read-reply.ts";
 import { sealOf, UNSIGNED } from "./seals.ts";
 import { readStop } from "./stop.ts";
 import { MessagesUsage } from "./usage.ts";
@@ -105,9 +105,11 @@ export class MessagesStreamReader extends SseStreamReader {
       case "message":
         if (this.#blocks.length === 0) this.error = WHOLE_EVENT;
         break;
+      case "ping":
+        break;
       default:
         // Servers that name no event, or have types of their own.
-        if (isErrorBody(event)) this.error = readErrorValue(event);
+        if (isErrorEvent(event, name)) this.error = readErrorValue(event);
     }
   }
 

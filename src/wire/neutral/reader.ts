@@ -6,6 +6,7 @@
 import { utf8Of } from "../json/json.ts";
 import { copied } from "../json/latin1.ts";
 import { NO_PATHS, type OpaquePaths } from "../json/opaque.ts";
+import { isObject, type JsonObject } from "../json/values.ts";
 import type { Report } from "./asked-extras.ts";
 import { parseCarrying } from "./carried.ts";
 import type { UpstreamError } from "./contract.ts";
@@ -14,22 +15,9 @@ import type { Fragment, StreamEvent } from "./neutral.ts";
 import { meantBy } from "./odd-events/meant-data.ts";
 import { WHOLE_EVENT, wholeIn } from "./odd-events/whole-event.ts";
 import { SseReader } from "./sse.ts";
+import { errorOfData } from "./upstream-errors/event.ts";
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** The value if it is an object, else an empty object: upstreams may send any shape. */
-export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
-
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-export const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
-
-/** A count of tokens; 0 if the value is no count. */
-export const countOf = (value: unknown): number =>
-  typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
+export { countOf, isObject, type JsonObject, listOf, objectOf, stringOf } from "../json/values.ts";
 
 export type Emit = (event: StreamEvent) => void;
 
@@ -188,9 +176,10 @@ export abstract class SseStreamReader implements StreamReader {
     if (this.error !== undefined) return;
     const meant = meantBy(data);
     if (meant.length > 0) for (const each of meant) this.#event(each, name);
-    // Some servers say the reason alone.
-    else if (name === "error") this.take({ error: utf8Of(data) }, name);
-    else this.malformed++;
+    else {
+      this.error = errorOfData(data, name);
+      if (this.error === undefined) this.malformed++;
+    }
   }
 }
 

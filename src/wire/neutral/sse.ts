@@ -1,7 +1,8 @@
 /**
  * Server-sent events as bytes: cuts a stream into the `data` and names of its events, wherever the reads happened to split
  * it. Text is latin1 (one character a byte), so a cut inside a character loses nothing. Takes LF, CRLF and CR, comments,
- * several data lines, a byte order mark, and a last event without its blank line (WHATWG HTML, "Server-sent events").
+ * several data lines, a byte order mark, and a last event without its blank line (WHATWG HTML, "Server-sent events"); beside these, llama.cpp's
+ * field `error`.
  */
 import { fail } from "../../base/errors.ts";
 import { copied } from "../json/latin1.ts";
@@ -111,6 +112,10 @@ export class SseReader {
       else if (line.startsWith("data:") || line === "data") {
         const value = fieldOf(line, 5);
         data = data === undefined ? value : `${data}\n${value}`;
+      } else if (line.startsWith("error:") && data === undefined) {
+        // llama.cpp's own field (ggml-org/llama.cpp#16109).
+        name = "error";
+        data = fieldOf(line, 6);
       }
     }
     if (data === undefined) data = bareJson(event);

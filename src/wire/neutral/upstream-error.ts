@@ -2,14 +2,17 @@
  * An upstream's account of a failure: read for its code, its type and its reason, and it goes no further than that.
  */
 
+import { listOf, objectOf } from "../json/values.ts";
 import type { UpstreamError } from "./contract.ts";
-import { listOf, objectOf } from "./reader.ts";
-import { bodyValue } from "./upstream-errors/body.ts";
+import { bodyValues } from "./upstream-errors/body.ts";
 import { type Said, saidBy } from "./upstream-errors/said.ts";
+
+/** Details of an error that are looked at. */
+const MAX_DETAILS = 20;
 
 /** Google says when to come back in no header, but among the details (google.rpc.RetryInfo): "20.04s". */
 function googleWaitMs(error: unknown): number | undefined {
-  for (const detail of listOf(objectOf(error).details)) {
+  for (const detail of listOf(objectOf(error).details).slice(0, MAX_DETAILS)) {
     const { retryDelay } = objectOf(detail);
     const [, seconds] =
       /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(typeof retryDelay === "string" ? retryDelay : "") ?? [];
@@ -41,8 +44,21 @@ const errorOf = ({ code, type, message, param, promptTokens, contextTokens }: Sa
  * @param kind what a header says of it (AWS names the exception in `x-amzn-errortype`).
  */
 export function readErrorBody(bytes: Buffer, kind = ""): UpstreamError {
-  const value = bodyValue(bytes.toString());
-  // Gemini's compatible endpoint wraps the error in a list.
-  const read = readErrorValue(Array.isArray(value) && value.length === 1 ? value[0] : value);
+  const read = firstTold(bodyValues(bytes)) ?? readErrorValue(undefined);
   return kind === "" || read.type !== "" ? read : { ...read, type: kind.split(":", 1)[0] ?? "" };
 }
+
+/** The first that says a reason; else the first. */
+function firstTold(values: readonly unknown[]): UpstreamError | undefined {
+  let first: UpstreamError | undefined;
+  for (const value of values) {
+    const read = readErrorValue(soleOf(value));
+    if (read.message !== "") return read;
+    first ??= read;
+  }
+  return first;
+}
+
+/** Gemini's compatible endpoint wraps the error in a list. */
+export const soleOf = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 1 ? value[0] : value;

@@ -51,8 +51,15 @@ export function splicedAnswer(
   others?: Readonly<Record<string, string>>,
 ): WholeAnswer {
   const reply = readReplyText(bytes);
-  const error = reading.error(reply.value, bytes);
-  const ending = error === undefined ? reading.ending(reply.value) : undefined;
+  let error = reading.error(reply.value, bytes);
+  let ending: Ending | undefined;
+  try {
+    if (error === undefined) ending = reading.ending(reply.value);
+  } catch (cause) {
+    // The reason may be a long string, which that value lacks.
+    error = reading.reply(parseReply(bytes)).error;
+    if (error === undefined) throw cause;
+  }
   const facts = ending === undefined ? NO_FACTS : factsOf(reply.value, ending, bytes, reading);
   return {
     facts,

@@ -7,8 +7,8 @@ import { readLogprobs } from "../neutral/logprobs.ts";
 import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { repliedArguments } from "../neutral/tool-arguments.ts";
-import { readErrorValue } from "../neutral/upstream-error.ts";
-import { isBareError } from "../neutral/upstream-errors/bare-error.ts";
+import { readErrorValue, soleOf } from "../neutral/upstream-error.ts";
+import { isBareError, saysReason } from "../neutral/upstream-errors/bare-error.ts";
 import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
 import { readImage } from "./image-item.ts";
@@ -19,7 +19,7 @@ import { readResponsesUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no response. */
 export function readResponsesReply(body: unknown): NeutralReply {
-  const response = objectOf(body);
+  const response = objectOf(soleOf(body));
   const usage = readResponsesUsage(response.usage);
   const error = readResponseError(response);
   if (error !== undefined) return { choices: [], usage, error };
@@ -106,14 +106,20 @@ function reasoningParts(item: JsonObject): ReasoningPart[] {
 }
 
 /** An error as an event of a server that sends no types of events, or types of its own. */
-export const isErrorEvent = (type: string, event: JsonObject): boolean =>
-  !type.startsWith("response.") && (event.error != null || isBareError(event));
+export const isErrorEvent = (event: JsonObject, type: string, name: string): boolean =>
+  name === "error" || (!type.startsWith("response.") && (Boolean(event.error) || isBareError(event)));
+
+/** Characters of a reason in place of an error. */
+const MAX_REASON = 200;
 
 /** The error of a response that failed; undefined if it did not fail. */
 export function readResponseError(response: JsonObject): UpstreamError | undefined {
-  if (isObject(response.error) || typeof response.error === "string") return readErrorValue(response.error);
-  if (!response.output && (response.type === "error" || isBareError(response)))
+  const { error, output, status, type } = response;
+  if (isObject(error) || typeof error === "string") return readErrorValue(error);
+  if (!output && (type === "error" || Boolean(error) || saysReason(response)))
     return readErrorValue(response);
-  if (response.status !== "failed" && response.status !== "cancelled") return undefined;
-  return { code: "", type: "", message: `The response ended as ${response.status}.` };
+  if (status !== "failed" && status !== "cancelled") return undefined;
+  const { reason } = objectOf(response.incomplete_details);
+  const why = stringOf(reason).slice(0, MAX_REASON);
+  return { code: why, type: "", message: `The response ended as ${status}${why === "" ? "" : `: ${why}`}.` };
 }

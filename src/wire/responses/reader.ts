@@ -74,10 +74,10 @@ export class ResponsesStreamReader extends ImagedStream {
     const kind = TEXT_DELTAS.get(type);
     if (kind !== undefined) this.#delta(event, kind);
     else if (ARGUMENT_DELTAS.includes(type)) this.#argument(event);
-    else this.#takeRare(type, event);
+    else this.#takeRare(type, event, name);
   }
 
-  #takeRare(type: string, event: JsonObject): void {
+  #takeRare(type: string, event: JsonObject, name: string): void {
     switch (type) {
       case "response.output_item.added":
         this.#added(event);
@@ -107,6 +107,7 @@ export class ResponsesStreamReader extends ImagedStream {
         else this.malformed++;
         break;
       case "response.failed":
+      case "response.cancelled":
         this.error = readResponseError(objectOf(event.response)) ?? readErrorValue(event);
         break;
       case "error":
@@ -114,18 +115,18 @@ export class ResponsesStreamReader extends ImagedStream {
         this.error = readErrorValue(event);
         break;
       default:
-        this.#takeWhole(type, event);
+        this.#takeWhole(type, event, name);
     }
   }
 
   /** Events with a whole text or whole arguments. */
-  #takeWhole(type: string, event: JsonObject): void {
+  #takeWhole(type: string, event: JsonObject, name: string): void {
     const kind = TEXTS_DONE.get(type);
     if (kind !== undefined) this.#textDone(event, kind, kind === "refusal" ? event.refusal : event.text);
     else if (type === "response.function_call_arguments.done") this.#argumentsDone(event, event.arguments);
     else if (type === "response.custom_tool_call_input.done") this.#argumentsDone(event, event.input);
     else if (event.object === "response" && this.#parts === 0) this.error = WHOLE_EVENT;
-    else if (isErrorEvent(type, event)) this.error = readErrorValue(event);
+    else if (isErrorEvent(event, type, name)) this.error = readErrorValue(event);
   }
 
   #added(event: JsonObject): void {

@@ -7,6 +7,7 @@ import type { ChatUpstreamName, ClientName } from "../../support/conformance/end
 import { type Field, type Got, startField, type TargetName } from "../../support/field/field.ts";
 import type { Scripted } from "../../support/field/upstream.ts";
 import { frame } from "../../support/wire/converse.fixtures.ts";
+import { REASON, SHAPES, type Shape, TEXTS } from "./error-bodies.fixtures.ts";
 
 const ASKED: Readonly<Record<ClientName, object>> = {
   chat: { messages: [{ role: "user", content: "x" }] },
@@ -18,176 +19,6 @@ const ASKED: Readonly<Record<ClientName, object>> = {
 const ALL_CLIENTS = Object.keys(ASKED) as ClientName[];
 const DIALECTS: readonly ChatUpstreamName[] = ["chat", "responses", "messages", "gemini", "converse"];
 const MODES = [false, true];
-
-/** What all shapes say; the field where the shape names one. */
-const REASON = "temperature must be at most 1.5";
-
-interface Shape {
-  readonly name: string;
-  readonly body: unknown;
-  /** Behind what stands before the reason. */
-  readonly told?: string;
-  readonly type?: string;
-  readonly report?: string;
-}
-
-const inner = { error: { message: REASON, type: "invalid_request_error", code: "bad" } };
-const fault = {
-  loc: ["body", "temperature"],
-  msg: "Input should be less than or equal to 1.5",
-  type: "x",
-  input: 9,
-};
-const FAULT = "body.temperature: Input should be less than or equal to 1.5";
-
-const SHAPES: readonly Shape[] = [
-  { name: "OpenAI's", body: inner },
-  { name: "Anthropic's", body: { type: "error", error: { type: "invalid_request_error", message: REASON } } },
-  { name: "Google's list", body: [{ error: { code: 400, message: REASON, status: "INVALID_ARGUMENT" } }] },
-  { name: "a status of gRPC's", body: { code: 3, message: REASON, details: [] } },
-  { name: "AWS's", body: { message: REASON } },
-  {
-    name: "AWS's, with a capital",
-    body: { __type: "com.amazon.coral.validate#ValidationException", Message: REASON },
-  },
-  { name: "FastAPI's text", body: { detail: REASON } },
-  { name: "FastAPI's list", body: { detail: [fault] }, told: FAULT },
-  {
-    name: "two faults",
-    body: { detail: [fault, { loc: ["body", "n"], msg: "too many" }] },
-    told: `${FAULT}; body.n: too many`,
-  },
-  {
-    name: "Mistral's",
-    body: { object: "error", message: { detail: [fault] }, type: "invalid_request_error" },
-    told: FAULT,
-  },
-  { name: "vLLM's", body: { object: "error", message: REASON, type: "BadRequestError", code: 400 } },
-  { name: "xAI's", body: { code: "Client specified an invalid argument", error: REASON } },
-  { name: "Ollama's", body: { error: REASON } },
-  { name: "texts in errors", body: { errors: [REASON] } },
-  {
-    name: "Cloudflare's errors",
-    body: { success: false, errors: [{ code: 7003, message: REASON }], messages: [], result: {} },
-  },
-  {
-    name: "ASP.NET's errors by field",
-    body: {
-      type: "https://tools.ietf.org/html/rfc9110",
-      title: "One or more validation errors occurred.",
-      status: 400,
-      errors: { temperature: ["must be at most 1.5"] },
-    },
-    told: "One or more validation errors occurred.: temperature: must be at most 1.5",
-  },
-  {
-    name: "problem details",
-    body: { type: "about:blank", title: "Bad Request", status: 400, detail: REASON },
-  },
-  {
-    name: "Spring's",
-    body: { timestamp: 1, status: 400, error: "Bad Request", message: REASON, path: "/v1" },
-  },
-  { name: "msg", body: { code: 400, msg: REASON } },
-  { name: "error_message", body: { error_message: REASON } },
-  { name: "error_msg", body: { error_code: 336, error_msg: REASON } },
-  { name: "errorMessage", body: { errorType: "x", errorMessage: REASON } },
-  { name: "success and message", body: { success: false, message: REASON } },
-  { name: "MiniMax's", body: { base_resp: { status_code: 2013, status_msg: REASON } } },
-  { name: "an error within an error", body: { error: inner } },
-  { name: "an object as message", body: { error: { message: { error: REASON }, code: 400 } } },
-  {
-    name: "JSON as message",
-    body: { error: { message: JSON.stringify(inner), code: 400 } },
-    report: "google-gemini/gemini-cli#4231",
-  },
-  {
-    name: "LiteLLM's",
-    body: {
-      error: {
-        message: `litellm.BadRequestError: OpenAIException - ${JSON.stringify(inner)}. Received Model Group=secret-group\nAvailable Model Group Fallbacks=None`,
-        type: "None",
-        param: "None",
-        code: "400",
-      },
-    },
-    report: "anthropics/claude-code#11302",
-  },
-  {
-    name: "another router's",
-    body: {
-      error: {
-        message: `Error from provider(mimo,m: 400): ${JSON.stringify(inner)}Error: at x`,
-        code: "provider_response_error",
-      },
-    },
-    report: "musistudio/claude-code-router#583",
-  },
-  {
-    name: "Python's",
-    body: { error: { message: `Error code: 400 - {'error': {'message': "${REASON}", 'code': None}}` } },
-  },
-  {
-    name: "OpenRouter's raw text",
-    body: {
-      error: {
-        message: "Provider returned error",
-        code: 400,
-        metadata: { raw: JSON.stringify(inner), provider_name: "P" },
-      },
-    },
-  },
-  {
-    name: "OpenRouter's raw object",
-    body: { error: { message: "Provider returned error", code: 400, metadata: { raw: inner } } },
-    report: "truefoundry/models#873",
-  },
-  {
-    name: "MiMo's param",
-    body: { error: { message: "Param Incorrect", param: REASON, code: "400" } },
-    told: `Param Incorrect: ${REASON}`,
-    report: "AQBot-Desktop/AQBot#93",
-  },
-  {
-    name: "details of a gateway",
-    body: { error: "DeepSeek API error: 400", status: 500, details: inner },
-    report: "pollinations/pollinations#1290",
-  },
-  { name: "a text", body: REASON, type: "text/plain" },
-  { name: "a text as JSON", body: JSON.stringify(REASON) },
-  {
-    name: "a page's title",
-    body: `<html><head><title>${REASON}</title></head><body>http://10.0.0.5</body></html>`,
-    type: "text/html",
-  },
-  {
-    name: "AWS's XML",
-    body: `<?xml version="1.0"?><Error><Code>X</Code><Message>${REASON}</Message></Error>`,
-    type: "application/xml",
-  },
-  {
-    name: "an event",
-    body: `: PROCESSING\n\nevent: error\ndata: ${JSON.stringify(inner)}\n\n`,
-    type: "text/event-stream",
-  },
-  {
-    name: "a body that was cut",
-    body: JSON.stringify({ error: { message: REASON, input: "x".repeat(99) } }).slice(0, 90),
-  },
-  { name: "a message that was cut", body: `{"error":{"type":"x","message":"${REASON}` },
-  {
-    name: "more than is read",
-    body: JSON.stringify({ detail: [{ ...fault, input: "x".repeat(200_000) }] }),
-    told: FAULT,
-  },
-  {
-    name: "a stack trace",
-    body: {
-      detail: `Traceback (most recent call last):\n  File "/srv/app/x.py", line 1\nValueError: ${REASON}`,
-    },
-    told: `ValueError: ${REASON}`,
-  },
-];
 
 let field: Field;
 beforeAll(async () => {
@@ -220,6 +51,18 @@ describe("the reason in a refusal's body", () => {
     }
   });
 
+  test.each(TEXTS.map((text) => [text.name, text] as const))(
+    "%s",
+    async (_, { bytes, type, told = REASON }) => {
+      for (const stream of MODES) {
+        const headers = { "content-type": type };
+        const { status, json } = await ask("chat", "chat", stream, { status: 400, headers, parts: [bytes] });
+        expect(status).toBe(400);
+        expect(json.error).toMatchObject({ code: "upstream_rejected", message: told });
+      }
+    },
+  );
+
   const ways = ALL_CLIENTS.flatMap((client) => DIALECTS.map((dialect) => [client, dialect] as const));
   test.each(ways)("from %s to %s: status and reason are the provider's", async (client, dialect) => {
     for (const stream of MODES) {
@@ -231,6 +74,18 @@ describe("the reason in a refusal's body", () => {
       }
     }
   });
+});
+
+test.each(DIALECTS)("from %s: a body that never ends is cut, and its connection closed", async (dialect) => {
+  const begun = `{"error":{"message":${JSON.stringify(REASON)},"input":"${"x".repeat(200_000)}`;
+  for (const stream of MODES) {
+    const { promise: cut, resolve } = Promise.withResolvers<unknown>();
+    const parts = [begun, (closed: Promise<unknown>) => closed.then(resolve)];
+    const got = await ask("chat", dialect, stream, { status: 400, parts });
+    expect(got.status).toBe(400);
+    expect(got.json.error.message).toBe(REASON);
+    await cut;
+  }
 });
 
 /** JSON shapes that are no answer of any dialect. */
@@ -247,6 +102,17 @@ const BARE = SHAPES.filter(({ name }) =>
     "error_msg",
     "MiniMax's",
     "an error within an error",
+    "FastAPI's text",
+    "Google's list",
+    "msg",
+    "Coze's",
+    "Tencent's",
+    "Volcengine's",
+    "Databricks'",
+    "Dify's",
+    "err",
+    "an object as error_info",
+    "exception",
   ].includes(name),
 );
 
@@ -292,6 +158,10 @@ const OF_REQUEST = [
   "Mistral's",
   "vLLM's",
   "an error within an error",
+  "Google's list",
+  "msg",
+  "Databricks'",
+  "Dify's",
 ];
 
 function expectReason(

@@ -9,8 +9,8 @@ export interface Scripted {
   /** JSON unless told. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Instead of a body. A function is a gap: what follows is written once its promise is fulfilled. */
-  readonly parts?: readonly (string | Buffer | (() => Promise<unknown>))[];
+  /** Instead of a body. A function is a gap: what follows is written once its promise is fulfilled. It is told when the connection closes. */
+  readonly parts?: readonly (string | Buffer | ((closed: Promise<unknown>) => Promise<unknown>))[];
   /** The connection is cut behind the last part. */
   readonly isCut?: boolean;
 }
@@ -79,8 +79,9 @@ function scriptedOf(script: Script | undefined, arrived: Arrived): Scripted {
 async function play(scripted: Scripted, response: ServerResponse): Promise<void> {
   const { status = 200, headers, body = "", parts = [body], isCut } = scripted;
   response.writeHead(status, { "content-type": "application/json", ...headers });
+  const closed = new Promise((resolve) => response.once("close", resolve));
   for (const part of parts) {
-    if (typeof part === "function") await part();
+    if (typeof part === "function") await part(closed);
     else response.write(part);
   }
   if (isCut) response.destroy();

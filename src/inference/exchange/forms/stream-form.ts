@@ -123,8 +123,10 @@ export class StreamForm {
     let told = more;
     if (this.answeredAs === undefined) {
       told = this.#first === undefined ? more : [this.#first, ...more];
-      // The elements of a list are a stream even if there is one, and so is a value that another one follows.
-      if (told.length === 0 || (told.length === 1 && !this.#isList && !values.isWithin)) {
+      // The elements of a list are a stream even if there is one, where the dialect has streams of JSON, and so is a value that another
+      // one follows.
+      const isListed = this.#isList && framed !== undefined;
+      if (told.length === 0 || (told.length === 1 && !isListed && !values.isWithin)) {
         this.#first = told[0];
         return "";
       }
