@@ -9,6 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Field, startField } from "../../support/field/field.ts";
 import { ScriptedUpstream } from "../../support/field/upstream.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { atRest, metric, start } from "../../support/observations.ts";
+import { until } from "../../support/wait.ts";
 import { bytesOf, labelled, SAID, streamed, TEXT, whole } from "./answer-forms.fixtures.ts";
 
 let field: Field;
@@ -230,6 +232,48 @@ test("a call in the other form is charged once, by what the answer reports", asy
       costs.push(svc.cost.total_micro_usd);
     }
     expect(costs[0]).toBe(costs[1]);
+  }
+});
+
+test("a client that leaves pays for an answer in the other form as for the right one", async () => {
+  for (const stream of [false, true]) {
+    for (const leaving of ["cancel", "drain"] as const) {
+      const charged: number[] = [];
+      for (const scripted of [whole("chat", TEXT), streamed("chat", TEXT, "text/event-stream")]) {
+        const bytes = bytesOf(scripted);
+        const { promise: gap, resolve: goOn } = Promise.withResolvers<void>();
+        const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+        const wait = () => {
+          reach();
+          return gap;
+        };
+        // Nothing of a stream is delivered before its content, and nothing of a whole answer before its end.
+        field.up.script({ ...scripted, parts: [bytes.subarray(0, 9), wait, bytes.subarray(9)] });
+        const before = (await field.gateway.balance()).available;
+        const leave = new AbortController();
+        const options = { signal: leave.signal };
+        const call = start(
+          field.gateway,
+          { model: "test/chat", stream, svc: { on_disconnect: leaving } },
+          options,
+        )
+          .then((response) => response.text())
+          .catch(() => "");
+        await reached;
+        leave.abort();
+        await call;
+        if (leaving === "drain")
+          await until(
+            "it is drained",
+            async () => (await metric(field.gateway, "weir_calls_draining")) === 1,
+          );
+        else await atRest(field.gateway);
+        goOn();
+        await atRest(field.gateway);
+        charged.push(before - (await field.gateway.balance()).available);
+      }
+      expect(charged, `${leaving}, streamed ${stream}`).toEqual(leaving === "drain" ? [25, 25] : [0, 0]);
+    }
   }
 });
 

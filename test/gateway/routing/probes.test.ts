@@ -15,11 +15,16 @@ const POOLS = [
   "held",
   "revoked",
   "forbidden",
+  "told",
+  "pair",
   "away",
   "texts",
 ] as const;
 type Pool = (typeof POOLS)[number];
 const variableOf = (pool: string): string => `PROBES_TEST_${pool.toUpperCase()}`;
+/** A second key of its pool. */
+const SECOND = `${variableOf("pair")}_2`;
+const UNPAID = { message: "Insufficient balance.", type: "insufficient_quota", code: "insufficient_quota" };
 const COMPLETION = {
   id: "chatcmpl-1",
   object: "chat.completion",
@@ -42,6 +47,7 @@ const probes = (): Asked[] => provider.asked.filter((asked) => !isPoison(asked) 
 
 beforeAll(async () => {
   for (const pool of POOLS) process.env[variableOf(pool)] = `sk-${pool}-0001`;
+  process.env[SECOND] = "sk-pair-0002";
   provider = await startProvider();
   provider.answer = async (asked, response) => {
     if (!isPoison(asked) && !isClean(asked)) await held;
@@ -63,6 +69,7 @@ afterAll(async () => {
   await gateway?.stop();
   await provider?.close();
   for (const pool of POOLS) delete process.env[variableOf(pool)];
+  delete process.env[SECOND];
 });
 beforeEach(() => {
   refusal = () => undefined;
@@ -141,6 +148,26 @@ describe("S5: the gateway's own question", () => {
     expect(provider.asked).toHaveLength(before);
   });
 
+  test("rests a key whose refusal comes with status 200, too", async () => {
+    refusal = () => ({ status: 200, error: UNPAID });
+    expect(await chat("told", "clean")).not.toBe(200);
+    await until("the key rests", async () => (await chat("told", "clean")) === 503);
+  });
+
+  test("rests one key of a pool: another answers meanwhile, and then at once", async () => {
+    const isFirst = ({ headers }: Asked) => headers.authorization === "Bearer sk-pair-0001";
+    refusal = (asked) => (isFirst(asked) ? { status: 200, error: UNPAID } : undefined);
+    await until("the first key was asked and rests", async () => {
+      const before = provider.asked.length;
+      expect(await chat("pair", "clean")).toBe(200);
+      const asked = provider.asked.slice(before).filter(isClean);
+      return probes().some(isFirst) && !asked.some(isFirst);
+    });
+    provider.asked.length = 0;
+    for (let i = 0; i < 4; i++) expect(await chat("pair", "clean")).toBe(200);
+    expect(provider.asked.filter(isFirst)).toEqual([]);
+  });
+
   test("rests it at the one endpoint where it is forbidden", async () => {
     refusal = () => ({ status: 403, error: { message: "No access.", type: "permission_error" } });
     for (let i = 0; i < 3; i++) expect(await chat("forbidden", "clean")).toBe(502);
@@ -168,5 +195,5 @@ test("S5: questions are counted for the operator by what they found, and are no 
   };
   // The last one was asked, and is counted once the gateway has its answer.
   const byVerdict = await until("the last is counted", read, ({ unknown = 0 }) => unknown > 0);
-  expect(byVerdict).toMatchObject({ accepted: expect.any(Number), refused: 2, unknown: 1 });
+  expect(byVerdict).toMatchObject({ accepted: expect.any(Number), refused: 4, unknown: 1 });
 });

@@ -4,11 +4,15 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Endpoint, ProviderKey } from "../../../base/endpoint.ts";
+import { WeirError } from "../../../base/errors.ts";
 import type { Health } from "../../../routing/health/health.ts";
 import type { KeyResult } from "../../../routing/health/refused-keys.ts";
+import type { ClientRequest, Passage } from "../../../wire/format.ts";
 import { FORMATS } from "../../../wire/formats.ts";
+import { unframed } from "../../../wire/forms/unframed.ts";
+import type { UpstreamError } from "../../../wire/neutral/contract.ts";
 import { canAnswer, passageTo } from "../../../wire/passages.ts";
-import { answerFailure } from "../../upstream/failure.ts";
+import { answerFailure, reportedFailure } from "../../upstream/failure.ts";
 import type { Upstreams } from "../../upstream/upstreams.ts";
 import type { Bodies, Sender } from "../body/bodies.ts";
 
@@ -84,9 +88,32 @@ async function probeKey(
   const answer = await upstreams.ask({ ...sent, timeoutMs: TIMEOUT_MS }).catch(() => undefined);
   if (answer === undefined) return undefined;
   const { status, headers, body: refusal } = answer;
-  if (status >= 200 && status < 300) return { outcome: "ok", errorClass: "", httpStatus: status };
-  const failed = answerFailure(status, headers, refusal, clock.now());
+  const isAnswer = status >= 200 && status < 300;
+  const told = isAnswer ? errorIn(refusal, passable.passage, request, clock) : undefined;
+  if (isAnswer && told === undefined) return { outcome: "ok", errorClass: "", httpStatus: status };
+  const failed =
+    told === undefined ? answerFailure(status, headers, refusal, clock.now()) : reportedFailure(told, status);
   const { errorClass } = failed;
   // A key that is told to wait, or whose request is at fault, was accepted.
   return errorClass === "auth" || errorClass === "client" || errorClass === "capacity" ? failed : undefined;
+}
+
+/** An error that comes with status 200, as some providers say that an account has no funds. What cannot be read says nothing of the key. */
+function errorIn(
+  body: Buffer,
+  passage: Passage,
+  request: ClientRequest,
+  clock: Clock,
+): UpstreamError | undefined {
+  const names = { id: "", requestId: "", model: "", createdS: 0, clock };
+  try {
+    return passage.whole(unframed(body), request, {
+      ...names,
+      maxEventBytes: body.length,
+      maxCaptureBytes: 0,
+    }).error;
+  } catch (error) {
+    if (error instanceof WeirError) return undefined;
+    throw error;
+  }
 }

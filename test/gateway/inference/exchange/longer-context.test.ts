@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { answerOf } from "../../../support/field/answers.ts";
 import { type Script, ScriptedUpstream } from "../../../support/field/upstream.ts";
 import { type TestGateway, testGateway } from "../../../support/gateway.ts";
-import { attemptsOf, recordOf } from "../../../support/observations.ts";
+import { attemptsOf, charges, recordOf, requestIdOf } from "../../../support/observations.ts";
 
 const CONTEXTS = { short: 20_000, alike: 20_000, long: 200_000, longer: 400_000, longest: 800_000 } as const;
 type Name = keyof typeof CONTEXTS;
@@ -101,6 +101,60 @@ test("the limit told is that of the endpoint that refused, where its provider sa
   expect(error.message).toMatch(
     /^This model's maximum context length is 200000 tokens by the catalog.*Too long\.$/,
   );
+});
+
+const STREAM = { headers: { "content-type": "text/event-stream" } };
+const ROLE = chunk({ role: "assistant", content: "" });
+const OVERFLOW = `data: ${tooLong(30_000, 20_000).body}\n\n`;
+
+function chunk(delta: object): string {
+  const choices = [{ index: 0, delta, finish_reason: null }];
+  return `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices })}\n\n`;
+}
+
+test.each([
+  ["behind a preamble, for a whole answer", { ...STREAM, parts: [ROLE, OVERFLOW] }, false],
+  ["behind a preamble", { ...STREAM, parts: [ROLE, OVERFLOW] }, true],
+  ["as a whole answer, for a stream", { body: tooLong(30_000, 20_000).body }, true],
+  ["alone", tooLong(30_000, 20_000), true],
+])(
+  "an overflow %s is charged nothing, and the longer endpoint once",
+  async (_, first, stream) => {
+    up.script(first, answerOf("chat", { text: "ok" }, stream));
+    const before = await gateway.balance();
+    const order = ["short", "long"];
+    const answer = await gateway.chat({
+      model: "test/model",
+      stream,
+      messages: [{ role: "user", content: "a" }],
+      svc: { route: { providers: { order, only: order } } },
+    });
+    const id = requestIdOf(answer);
+    const record = await recordOf(gateway, id);
+    expect([answer.status, attemptsOf(record).at(-1), record.attempt_rows.length]).toEqual([
+      200,
+      "ok 200",
+      2,
+    ]);
+    const charged = (await charges(gateway)).get(id);
+    const after = await gateway.balance();
+    expect(charged).toEqual([after.available - before.available]);
+    expect([record.provider, after.held]).toEqual(["long", 0]);
+  },
+);
+
+test("behind content an overflow ends the stream, and no other endpoint is asked", async () => {
+  const parts = [ROLE, chunk({ content: "So" }), OVERFLOW];
+  up.script({ ...STREAM, parts }, answerOf("chat", { text: "ok" }, true));
+  const order = ["short", "long"];
+  const answer = await gateway.chat({
+    model: "test/model",
+    stream: true,
+    messages: [{ role: "user", content: "a" }],
+    svc: { route: { providers: { order, only: order } } },
+  });
+  expect(answer.text).toContain('"code":"context_length_exceeded"');
+  expect(up.arrived).toHaveLength(1);
 });
 
 test.each([
