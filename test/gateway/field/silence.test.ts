@@ -154,6 +154,16 @@ const WHOLE = DIALECTS.flatMap((dialect) => {
         expect(answer.text).toContain(TEXT);
       },
     },
+    ...["\n", "\r\n", ...(dialect === "converse" ? [] : [": PROCESSING\n\n"])].map((before) => ({
+      name: `${JSON.stringify(before)} for long, and a whole answer for a stream`,
+      dialect,
+      stream: true,
+      script: { parts: [before, silence, before, body] },
+      check(seen: Seen) {
+        answered(seen);
+        expect(seen.answer.text.startsWith(KEEP_ALIVE(seen.client))).toBe(true);
+      },
+    })),
     {
       name: "T12: a whole answer that stops",
       dialect,
