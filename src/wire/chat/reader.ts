@@ -154,7 +154,7 @@ export class ChatStreamReader extends SseStreamReader {
 
   #stop(): void {
     if (this.error !== undefined) return;
-    this.error = this.#emptyError();
+    if (this.#choices[0]?.isEmpty !== false) this.error = this.#emptyError();
     if (this.error !== undefined) return;
     for (const choice of this.#choices) choice?.stop();
   }

@@ -96,11 +96,11 @@ export class CompletionsStreamReader extends SseStreamReader {
     this.error ??= unusableChoice(choice);
   }
 
-  /** Undefined where there is an answer, or may be none. */
+  /** Undefined where there may be no text. */
   #emptyError(): UpstreamError | undefined {
     const first = this.#finishes.find((finish) => finish !== undefined);
     if (first === undefined) return unusable("no_choices");
-    return this.#hasText ? undefined : nothingMade(readStop(first, false).reason, first);
+    return nothingMade(readStop(first, false).reason, first);
   }
 
   #begin(at: number): void {
@@ -116,7 +116,7 @@ export class CompletionsStreamReader extends SseStreamReader {
 
   #stop(): void {
     if (this.error !== undefined || this.#hasStopped) return;
-    this.error = this.#emptyError();
+    if (!this.#hasText) this.error = this.#emptyError();
     if (this.error !== undefined) return;
     this.#hasStopped = true;
     for (const [choice, finish] of this.#finishes.entries()) {

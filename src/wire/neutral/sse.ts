@@ -119,7 +119,7 @@ export class SseReader {
       }
     }
     if (data === undefined) data = bareJson(event);
-    if (data !== undefined && data !== "") each(data, name);
+    if (data !== "") each(data, name);
   }
 
   /** Replaces every line end by LF. A CR at the end of a read may have its LF in the next. */
@@ -145,10 +145,11 @@ export class SseReader {
   }
 }
 
-/** JSON on lines without a field, as servers write it that have begun a stream and then answer by a body. */
-function bareJson(event: string): string | undefined {
-  const at = event.startsWith("{") ? 0 : event.indexOf("\n{") + 1;
-  return at > 0 || event.startsWith("{") ? event.slice(at) : undefined;
+/** JSON on lines without a field, as servers write it that have begun a stream and then answer by a body; empty where there is none. */
+function bareJson(event: string): string {
+  if (event.startsWith("{")) return event;
+  const at = event.indexOf("\n{");
+  return at < 0 ? "" : event.slice(at + 1);
 }
 
 /** A line's value after its field name and colon, without one leading space. */

@@ -117,31 +117,24 @@ test.each([
   ["behind a preamble", { ...STREAM, parts: [ROLE, OVERFLOW] }, true],
   ["as a whole answer, for a stream", { body: tooLong(30_000, 20_000).body }, true],
   ["alone", tooLong(30_000, 20_000), true],
-])(
-  "an overflow %s is charged nothing, and the longer endpoint once",
-  async (_, first, stream) => {
-    up.script(first, answerOf("chat", { text: "ok" }, stream));
-    const before = await gateway.balance();
-    const order = ["short", "long"];
-    const answer = await gateway.chat({
-      model: "test/model",
-      stream,
-      messages: [{ role: "user", content: "a" }],
-      svc: { route: { providers: { order, only: order } } },
-    });
-    const id = requestIdOf(answer);
-    const record = await recordOf(gateway, id);
-    expect([answer.status, attemptsOf(record).at(-1), record.attempt_rows.length]).toEqual([
-      200,
-      "ok 200",
-      2,
-    ]);
-    const charged = (await charges(gateway)).get(id);
-    const after = await gateway.balance();
-    expect(charged).toEqual([after.available - before.available]);
-    expect([record.provider, after.held]).toEqual(["long", 0]);
-  },
-);
+])("an overflow %s is charged nothing, and the longer endpoint once", async (_, first, stream) => {
+  up.script(first, answerOf("chat", { text: "ok" }, stream));
+  const before = await gateway.balance();
+  const order = ["short", "long"];
+  const answer = await gateway.chat({
+    model: "test/model",
+    stream,
+    messages: [{ role: "user", content: "a" }],
+    svc: { route: { providers: { order, only: order } } },
+  });
+  const id = requestIdOf(answer);
+  const record = await recordOf(gateway, id);
+  expect([answer.status, attemptsOf(record).at(-1), record.attempt_rows.length]).toEqual([200, "ok 200", 2]);
+  const charged = (await charges(gateway)).get(id);
+  const after = await gateway.balance();
+  expect(charged).toEqual([after.available - before.available]);
+  expect([record.provider, after.held]).toEqual(["long", 0]);
+});
 
 test("behind content an overflow ends the stream, and no other endpoint is asked", async () => {
   const parts = [ROLE, chunk({ content: "So" }), OVERFLOW];
