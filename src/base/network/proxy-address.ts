@@ -31,6 +31,8 @@ const PORTS: Readonly<Record<ProxyScheme, number>> = { http: 80, https: 443, soc
 /** RFC 1929 has one byte for each length. */
 const MAX_SOCKS_BYTES = 255;
 const COLON = 0x3a;
+/** Names of DNS with what else resolvers take, and addresses. A URL's reader leaves signs such as those of variables. */
+const HOST = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])$/;
 
 /**
  * Reads the URL of a proxy; without a scheme it is `http`, as curl has it.
@@ -38,6 +40,12 @@ const COLON = 0x3a;
  */
 export function readProxyAddress(text: string): ProxyAddress {
   const trimmed = text.trim();
+  if (trimmed === "")
+    throw new Error("is blank: unset it, or name a proxy such as http://proxy.example:3128");
+  if (/^["'\u0060\u2018\u201c]|["'\u0060\u2019\u201d]$/.test(trimmed))
+    throw new Error("has quotes around it");
+  // A URL's reader leaves line breaks out, wherever they are.
+  if (/\p{Cc}/u.test(trimmed)) throw new Error("has a line break or another control character within");
   const url = URL.parse(trimmed.includes("://") ? trimmed : `http://${trimmed}`);
   if (url === null) throw new Error("is no URL of a proxy such as http://proxy.example:3128");
   const scheme = url.protocol.slice(0, -1);
@@ -47,7 +55,7 @@ export function readProxyAddress(text: string): ProxyAddress {
   }
   // A URL of SOCKS leaves its host as it was written.
   const host = URL.parse(`http://${url.hostname}`)?.hostname ?? "";
-  if (host === "") throw new Error("names no host");
+  if (!HOST.test(host)) throw new Error("names no host");
   const port = url.port === "" ? PORTS[scheme] : Number(url.port);
   if (port === 0) throw new Error("must have a port from 1 to 65535");
   const credentials = credentialsOf(url, scheme);

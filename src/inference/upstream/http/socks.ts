@@ -16,6 +16,8 @@ export async function askForTunnel(
   { proxy, origin, connectTimeoutMs }: TunnelRequest,
 ): Promise<void> {
   const { host, port } = peerOf(origin);
+  // The library writes the length into one byte, and throws where nothing catches it.
+  if (host.length > MAX_NAME_BYTES) throw new ConnectError("proxy_name_too_long");
   const destination = { host: proxy.scheme === "socks5h" ? host : await addressOf(host), port };
   const { credentials } = proxy;
   const signIn = credentials && {
@@ -32,7 +34,7 @@ export async function askForTunnel(
     });
   } catch (error) {
     // The library's error holds the password: only its words are read.
-    throw new ConnectError(codeOfWords(error instanceof Error ? error.message : ""));
+    throw new ConnectError(codeOfWords(error instanceof Error ? error.message : "", signIn !== undefined));
   }
   await assertSilent(socket);
 }
@@ -62,13 +64,18 @@ async function addressOf(host: string): Promise<string> {
   }
 }
 
+/** RFC 1928, 5: one byte for the length of a name. */
+const MAX_NAME_BYTES = 255;
+
 /** The names that the library has for the replies of RFC 1928, 6. */
 const REPLY = /rejected connection - (\w{1,40})$/;
 
-function codeOfWords(message: string): string {
+function codeOfWords(message: string, hasPassword: boolean): string {
   const reply = REPLY.exec(message)?.[1];
-  if (reply !== undefined) return `proxy_socks_${reply}`;
-  if (message.includes("Authentication failed")) return "proxy_socks_password_refused";
+  // What is granted in another version is no answer.
+  if (reply !== undefined) return reply === "Granted" ? "proxy_invalid_answer" : `proxy_socks_${reply}`;
+  if (message.includes("Authentication failed"))
+    return hasPassword ? "proxy_socks_password_refused" : "proxy_socks_password_needed";
   if (message.includes("no accepted authentication")) return "proxy_socks_password_needed";
   return message === "Socket closed" ? "proxy_connection_closed" : "proxy_invalid_answer";
 }

@@ -20,7 +20,12 @@ export interface TunnelEvents {
 
 const MAX_HEAD_BYTES = 16 * 1024;
 const HEAD_END = "\r\n\r\n";
+const BEGINNING = "HTTP/1.";
 const STATUS_LINE = /^HTTP\/1\.[01] ([1-9]\d\d)(?: |\r\n|$)/;
+
+/** Whether a head may be what came so far: what speaks first of another protocol, or ends its lines in LF, is not waited for. */
+const mayBeHead = (head: string): boolean =>
+  head.startsWith(BEGINNING.slice(0, head.length)) && !head.includes("\n\n");
 
 /** @returns the socket to the proxy; to destroy it with an error is to give the tunnel up. One of the events follows. */
 export function openTunnel(options: TunnelOptions, events: TunnelEvents): Socket {
@@ -87,7 +92,10 @@ function askByConnect(socket: Socket, { proxy, origin }: TunnelOptions, onOpen: 
         socket.destroy(new ConnectError("proxy_head_too_large"));
         return undefined;
       }
-      if (end < 0) return undefined;
+      if (end < 0) {
+        if (!mayBeHead(head)) socket.destroy(new ConnectError("proxy_invalid_answer"));
+        return undefined;
+      }
       const status = Number(STATUS_LINE.exec(head)?.[1] ?? 0);
       if (status === 0) {
         socket.destroy(new ConnectError("proxy_invalid_answer"));

@@ -54,7 +54,9 @@ function meansHost(text: string): Means | undefined {
     const list = [range];
     return (host) => isIP(host) !== 0 && cidrAllows(list, host);
   }
+  // What reads names would read the host of a whole URL.
+  if (/[/\\?#@:%"'*]/.test(text.replace(/^\*\./, ""))) return undefined;
   const name = domainToASCII(text.replace(/^\*?\./, "").replace(/\.$/, ""));
-  if (name === "" || text.includes(":")) return undefined;
+  if (name === "") return undefined;
   return (host) => isIP(host) === 0 && (host === name || host.endsWith(`.${name}`));
 }

@@ -230,7 +230,7 @@ describe.skipIf(!("setDefaultCACertificates" in tls))("a tunnel", () => {
     ["switches protocols", "proxy_101", "HTTP/1.1 101 x\r\n\r\n"],
     ["redirects", "proxy_302", "HTTP/1.1 302 x\r\nlocation: http://evil.test/\r\n\r\n"],
     ["writes garbage", "proxy_invalid_answer", `${"\0garbage".repeat(10)}\r\n\r\n`],
-    ["speaks of an SSH server", "proxy_connection_closed", "SSH-2.0-OpenSSH_9.2\r\n"],
+    ["speaks of an SSH server", "proxy_invalid_answer", "SSH-2.0-OpenSSH_9.2\r\n"],
     [
       "writes a head without an end",
       "proxy_head_too_large",
