@@ -11,13 +11,14 @@ const IN_FULL: readonly RegExp[] = [
   /(?<=\b(?:bearer|basic) )[\w.~+/=-]{16,2000}/gi,
   /\beyJ[\w-]{10,2000}(?:\.[\w-]{1,2000}){1,2}/g,
   /\beyJ[\w-]{24,2000}/g,
-  /(?<=[?&](?:key|api[_-]?key|(?:access[_-]?)?token|sig|signature|secret|password|code|x-(?:amz|goog)-[a-z-]{1,40})=)[^&\s"'<>)\]]{1,2000}/gi,
+  /(?<=[?&](?:key|api[_-]?key|(?:access[_-]?)?token|sig|signature|secret|password|code|x-(?:amz|goog)-[a-z-]{1,40})=)[^&\s"'<>)[\]]{1,2000}/gi,
   /(?<=\b[a-z][a-z\d+.-]{1,30}:\/\/)[^\s/@"'<>]{1,200}(?=@)/gi,
 ];
 
 /** Keys by their beginnings. */
 const KEYS: readonly RegExp[] = [
-  /\b(?:sk-|xai-|AIza)[A-Za-z0-9_-]{16,}/g,
+  /\b(?:sk-|xai-)[A-Za-z0-9_-]{16,}/g,
+  /\bAIza[A-Za-z0-9_-]{4,}/g,
   /\bgsk_[A-Za-z0-9_-]{4,}/g,
   /\bsk-(?=[A-Za-z_-]{0,40}\d)[A-Za-z0-9_-]{8,}/g,
   /\b(?:hf_|gh[opsur]_|github_pat_|nvapi-|r8_|pplx-|fw_|tgp_|csk-|ak-|glpat-|gldt-|glrt-|glsa_|xox[abeoprs]-|xapp-|npm_|pypi-|shpat_|dop_v1_|lsv2_|jina_|tvly-|whsec_|[sr]k_(?:live|test)_|GOCSPX-|SG\.|ABSK|cpk_)[\w.-]{10,400}/g,
@@ -33,7 +34,7 @@ const KEYS: readonly RegExp[] = [
 
 /** Names of members, headers and parameters that hold a secret. */
 const NAME =
-  "(?:[a-z]{1,20}[-_]){0,3}(?:api[-_ ]?keys?|access[-_ ]?key(?:[-_ ]?id)?|account[-_ ]?key|shared[-_ ]?access[-_ ]?(?:key|signature)|" +
+  "(?!(?:max|min|num|n|total|next|eos|bos|pad|stop|unk|special)[-_])(?:[a-z]{1,20}[-_]){0,3}(?:x-[a-z]{1,20}-key|api[-_ ]?keys?|access[-_ ]?key(?:[-_ ]?id)?|account[-_ ]?key|shared[-_ ]?access[-_ ]?(?:key|signature)|" +
   "subscription[-_ ]?key|secret(?:[-_ ]?(?:access[-_ ]?)?key)?|client[-_ ]?secret|private[-_ ]?key|" +
   "(?:access|auth|id|refresh|session|bearer|security)?[-_ ]?token|password|passwd|passphrase|pwd|sig|signature|" +
   "session[-_]?id|sid|jsessionid|phpsessid|__cf_bm|cf_clearance)";
@@ -61,6 +62,7 @@ const NAMED: readonly RegExp[] = [
   new RegExp(`\\b(${NAME}["'\`]?(?: ?[:=] {0,2}["'\`(]?| ["'\`(]))(${MIXED}{6,2000})`, "gi"),
   new RegExp(`(?<![\\w-])(--?${NAME} )(${MIXED}{6,2000})`, "gi"),
   new RegExp(`\\b(${NAME} )(${MIXED}{16,2000})`, "gi"),
+  /\b(key (?:ending|that ends|which ends) (?:in|with) ["'`(]?)(\w{4,16})\b/gi,
   /\b((?:api[-_ ]?key|token|password|credentials?) (?:provided|given|sent|used)(?:: ?| )["'`(]?)(?=[\w-]{0,2000}\d|[A-Za-z]{16})([\w.~+/=*-]{6,2000})/gi,
 ];
 

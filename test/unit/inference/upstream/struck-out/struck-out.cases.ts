@@ -4,6 +4,11 @@ type Cases = readonly (readonly [said: string, told: string])[];
 
 export const GONE: Readonly<Record<"credentials" | "accounts" | "hosts" | "paths", Cases>> = {
   credentials: [
+    ["API key ending in wxyz", "API key ending in [credential]"],
+    ["key: AIzaSyA-short", "key: [credential]"],
+    ["x-functions-key: abcdef012345", "x-functions-key: [credential]"],
+    ["SharedAccessSignature sr=x&sig=abc%3D&se=1", "SharedAccessSignature sr=x&sig=[credential]&se=1"],
+
     ["Invalid API Key: gsk_AbCdEf", "Invalid API Key: [credential]"],
     ["Incorrect API key provided: abcdefghijklmnopqrst", "Incorrect API key provided: [credential]"],
     ["api-key abcdef0123456789abcdef0123456789", "api-key [credential]"],
@@ -66,6 +71,11 @@ export const GONE: Readonly<Record<"credentials" | "accounts" | "hosts" | "paths
     ["sig=abc%2Fdef%3D&se=1", "sig=[credential]&se=1"],
   ],
   accounts: [
+    [
+      "API Key = sk-...abcd, Key Hash (Token) =e96bd63c3fc8b9c9",
+      "API Key = [credential], Key Hash (Token) =[account]",
+    ],
+
     ["accounts/acme-1234/deployments/x", "accounts/[account]/deployments/x"],
     ["wrkspc_01JwQvzr7rXLA5AGx3HKfFUJ is archived", "[account] is archived"],
 
@@ -134,6 +144,9 @@ export const GONE: Readonly<Record<"credentials" | "accounts" | "hosts" | "paths
     ["internal-lb-1234.eu-west-1.elb.amazonaws.com", "[host]"],
   ],
   paths: [
+    ["cannot open /proc/1/environ", "cannot open [path]"],
+    ["cannot open '/var/run/secrets/x/token'", "cannot open '[path]'"],
+
     ["in file:/workspace/app/main.py", "in [path]"],
 
     ["No file /vllm-workspace/models/x.json", "No file [path]"],
@@ -257,6 +270,15 @@ export const LEFT: readonly string[] = [
   "#fade00, fc12:ab and deadbeef",
   "user-agent: python-requests/2.31.0",
   "ak-47, SG.1 and fw_version",
+  "max_token=5, eos_token='</s>', next_token=abc",
+  "The key 'foo' is duplicated in JSON at line 1 column 12",
+  "Invalid base64: data:image/png;base64,iVBORw0KGgo=",
+  "unexpected keyword argument 'api_key'; my password is not your business",
+  "qwen3-coder:480b-cloud, mistral:7b, phi3:14b and sha256:abcdef",
+  "user: hello, assistant: hi there",
+  "foo::bar::baz, a::b and dead:beef",
+  "/tools/0/input_schema/properties/home/x and $.data.0.embedding",
+  "org must be verified: go to https://platform.openai.com/settings/organization/general",
   "reasoning_effort: low|medium|high",
 ];
 
