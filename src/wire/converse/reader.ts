@@ -220,8 +220,8 @@ export class ConverseStreamReader implements StreamReader {
 
 /** An exception's frame, whose payload may be text. That of a model's stream says in a member of its own what the model's server answered. */
 function exceptionOf(headers: FrameHeaders, value: JsonObject | string): UpstreamError {
-  const original = typeof value === "string" ? "" : stringOf(value.originalMessage);
-  const read = readErrorValue(original === "" ? value : original);
+  const original = typeof value === "string" ? undefined : value.originalMessage;
+  const read = readErrorValue(original || value);
   const { ":exception-type": type = "", ":error-code": code = "", ":error-message": message = "" } = headers;
   return { ...read, type, code, message: read.message || message.slice(0, MESSAGE_LIMIT) };
 }
