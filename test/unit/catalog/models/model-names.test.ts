@@ -1,5 +1,6 @@
 /** Names of models: what each means, what none means, and which are named instead. */
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { nextTurn } from "../../../../src/base/clock.ts";
 import type { Model } from "../../../../src/base/endpoint.ts";
 import { WeirError } from "../../../../src/base/errors.ts";
 import { modelNames } from "../../../../src/catalog/models/model-names.ts";
@@ -28,7 +29,10 @@ const models = new Map(
     return [id, { ...model(), id, vendor, aliases: ALIASES[id] ?? [] }];
   }),
 );
-const names = modelNames(models);
+let names = modelNames(models);
+beforeEach(() => {
+  names = modelNames(models);
+});
 
 const meaningOf = (name: string): string => (names.resolve(name) ?? names.meant(name)).id;
 const refusal = (name: string, param?: string): WeirError => {
@@ -148,6 +152,20 @@ test.each([
 
 test("a refusal names the model of the vendor that was asked for, where several have the name", () => {
   expect(refusal("second/shard").message).toBe('No model second/shard; did you mean "second/shared"?');
+});
+
+test("hundreds of names in one turn are not all looked up; one that was looked up is", async () => {
+  const suggests = (name: string) => refusal(name).message.includes("did you mean");
+  const wrong = Array.from(
+    { length: 300 },
+    (_, at) => `claude-haiku-4-${String.fromCharCode(97 + (at % 26))}${at}`,
+  );
+  const all = wrong.map(suggests);
+  expect(all.slice(0, 8)).toEqual(Array(8).fill(true));
+  expect(all.slice(8)).toEqual(Array(292).fill(false));
+  expect(suggests(wrong[0] as string)).toBe(true);
+  await nextTurn();
+  expect(suggests(wrong[299] as string)).toBe(true);
 });
 
 test.each([
