@@ -44,6 +44,8 @@ export class Uploads {
   readonly #slow = new Set<Upload>();
   /** Paused uploads, in the order in which they resume. */
   readonly #resting = new Set<Upload>();
+  /** Uploads that arrived completely while they were paused: resuming has given their connections a timeout, which their calls may outlast. */
+  readonly #resumed = new Set<Upload>();
   /** Body bytes read in this turn of the event loop. */
   #turnBytes = 0;
   /** The start of the next turn is scheduled. */
@@ -74,10 +76,10 @@ export class Uploads {
     done: (uploaded: Uploaded) => void,
   ): (error: WeirError) => void {
     const share = new BodyShare(this.#budget, orgId);
-    const upload = new Upload(res, share, this.#decoding, (result) => {
+    const upload = new Upload(res, reply, share, this.#decoding, (result) => {
       this.#slow.delete(upload);
       // The rest of a refused body is read too, so that the client can read the answer.
-      if (this.#resting.delete(upload)) upload.goOn();
+      if (this.#resting.delete(upload)) this.#resume(upload);
       if (upload.isWhole && reply.afterwards === "drain") reply.afterwards = "close";
       if (Buffer.isBuffer(result)) done({ body: result, share });
       else {
@@ -117,6 +119,11 @@ export class Uploads {
     upload.rest();
   }
 
+  #resume(upload: Upload): void {
+    upload.goOn();
+    if (upload.isWhole) this.#resumed.add(upload);
+  }
+
   #askForTurn(): void {
     if (this.#isTurnAsked) return;
     this.#isTurnAsked = true;
@@ -133,13 +140,17 @@ export class Uploads {
       this.#resting.delete(upload);
       // A paused client could not send.
       upload.nextLookMs += nowMs - upload.restsSinceMs;
-      upload.goOn();
+      this.#resume(upload);
     }
     if (this.#resting.size > 0) this.#askForTurn();
   }
 
   #look(): void {
     const nowMs = this.#clock.monotonic();
+    for (const upload of this.#resumed) {
+      if (upload.isAnswered) this.#resumed.delete(upload);
+      else upload.hold();
+    }
     for (const upload of this.#slow) {
       if (this.#resting.has(upload)) continue;
       // From then on the connection's timeout is off, and must stay off.
@@ -167,6 +178,7 @@ class Upload {
   /** All bytes have arrived; they may still be decompressed. */
   isWhole = false;
   readonly #res: HttpResponse;
+  readonly #reply: SocketReply;
   readonly #share: BodyShare;
   readonly #decoding: DecodeQueue;
   readonly #give: (result: Buffer | WeirError) => void;
@@ -179,14 +191,21 @@ class Upload {
 
   constructor(
     res: HttpResponse,
+    reply: SocketReply,
     share: BodyShare,
     decoding: DecodeQueue,
     give: (result: Buffer | WeirError) => void,
   ) {
     this.#res = res;
+    this.#reply = reply;
     this.#share = share;
     this.#decoding = decoding;
     this.#give = give;
+  }
+
+  /** The answer was sent, or the client has left: the connection may not be touched any more. */
+  get isAnswered(): boolean {
+    return this.#reply.closed;
   }
 
   start(head: RequestHead, maxBytes: number, tell: UploadEvents): void {
@@ -295,6 +314,7 @@ class Upload {
 
   #finish(result: Buffer | WeirError): void {
     this.#over = true;
+    this.#gathering = undefined;
     this.#give(result);
   }
 }

@@ -278,3 +278,15 @@ test("a key that is revoked while the body of its call arrives admits no call", 
   client.leave();
   await gateway.stop();
 });
+
+test("bodies that arrived while their uploads were paused are answered, however long their answers take", async () => {
+  // Longer than a connection may be idle.
+  const gateway = await testGateway({ endpoints: [{ provider: "late", instruction: { first_ms: 13_000 } }] });
+  const url = `data:image/png;base64,${"A".repeat(2.5 * MB)}`;
+  const content = [{ type: "image_url", image_url: { url } }];
+  const ask = () =>
+    gateway.chat({ model: "test/model", messages: [{ role: "user", content }], max_tokens: 2 });
+  const answers = await Promise.all(Array.from({ length: 20 }, ask));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  await gateway.stop();
+});
