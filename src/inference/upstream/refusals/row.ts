@@ -14,7 +14,7 @@ export interface Row {
   /** One of these is its code, or its type. */
   readonly codes?: readonly string[];
   /**
-   * Its message begins with these words, or a sentence of it does where the meaning is about the request alone (see `matching.ts`).
+   * Its message begins with these words, or a sentence of it does where the meaning is about the request alone (see `table.ts`).
    * Groups `tokens`, `maximum`, `beyond` (one more than the maximum) and `answer` are numbers of tokens.
    */
   readonly words?: string;

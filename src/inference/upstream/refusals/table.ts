@@ -106,7 +106,10 @@ export function refusalOf(status: number, upstream: UpstreamError): Refusal | un
     }
     if (codes !== undefined && !codes.has(upstream.code) && !codes.has(upstream.type)) continue;
     if (when !== undefined && !when(upstream.message)) continue;
-    const message = OF_REQUEST.has(row.meaning) ? upstream.message : own;
+    const isOfRequest = OF_REQUEST.has(row.meaning);
+    // What is said of a member of the request may quote it, and is held against nothing else.
+    if (words !== undefined && codes === undefined && !isOfRequest && upstream.param !== undefined) continue;
+    const message = isOfRequest ? upstream.message : own;
     const found = words?.exec(message);
     if (words !== undefined && !found) continue;
     return refusal(row, numbersOf(found?.groups ?? {}, upstream.message, upstream));

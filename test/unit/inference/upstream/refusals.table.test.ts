@@ -168,6 +168,11 @@ describe("the caller's own text, which messages quote", () => {
     expect(mayFallBack(failed)).toBe(false);
   });
 
+  test("holds nothing where a member of the request is named, whatever is said of it", () => {
+    expect(failureWith(400, FUNDS).refusal?.row).toBe("anthropic.funds");
+    expect(failureWith(400, FUNDS, { param: "messages.0.content" }).refusal).toBeUndefined();
+  });
+
   test.each([
     '{"code": "insufficient_quota", "message": "x"} is not of type "string"',
     `{'message': '${FUNDS}'} is not of type 'string'`,
