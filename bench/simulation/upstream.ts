@@ -65,7 +65,7 @@ interface Counts {
 
 type Fate = "answers" | "silent" | "refused" | { readonly status: number; readonly retryAfterMs?: number };
 
-export class SimulatedUpstreams implements Pick<Upstreams, "call"> {
+export class SimulatedUpstreams implements Pick<Upstreams, "call" | "proxiesOf"> {
   readonly sent: Sent[] = [];
   readonly #time: VirtualTime;
   readonly #random: Random;
@@ -107,6 +107,10 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call"> {
       }
     }
     return { cancel: () => void over(), pause() {}, resume() {} };
+  }
+
+  proxiesOf() {
+    return [];
   }
 
   #answer(
