@@ -40,7 +40,7 @@ Written by \`node scripts/refusals-table.ts\` from \`src/inference/upstream/refu
 refused, whatever provider sends it: proxies and routers quote others. A row matches by statuses, by the provider's code or type, by the words of its message, or
 by all that it names; the first that matches counts, in the order of this page, those by a code first. \`test/fixtures/refusals\` has an answer of its provider's for each. What the
 client is told is in [errors.md](errors.md#what-of-a-providers-reason-is-passed-on); a source is a page, or a public report as \`owner/repository#number\` at GitHub;
-"not opened" marks a row whose words come from memory.`;
+"not opened" marks a row whose words come from memory. How to find refusals that no row knows, and to add one: [adding.md](adding.md#a-refusal-that-a-provider-sends).`;
 
 function sectionOf(meaning: Meaning): string {
   const rows = TABLE.filter((row) => row.meaning === meaning).map(lineOf);

@@ -4,7 +4,7 @@ import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
 import { HOUR_MS } from "../../../src/base/time.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { manyRecords, record } from "../../support/analytics/records.ts";
+import { attempt, manyRecords, record } from "../../support/analytics/records.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 const doc = readFileSync(new URL("../../../docs/analytics.md", import.meta.url), "utf8");
@@ -21,6 +21,25 @@ beforeAll(async () => {
   const nowMs = Date.now();
   const extra = [
     record({ status: "error", errorCode: "upstream_error" }),
+    record({
+      status: "error",
+      attempts: [
+        attempt({
+          tsMs: nowMs,
+          outcome: "http_error",
+          httpStatus: 400,
+          errorClass: "client",
+          upstreamMessage: "odd",
+        }),
+        attempt({
+          tsMs: nowMs,
+          attempt: 2,
+          outcome: "rate_limited",
+          httpStatus: 429,
+          refusal: "openai.rate_limit",
+        }),
+      ],
+    }),
     record({ stream: true }),
     record({
       cost: {
@@ -44,7 +63,7 @@ afterAll(async () => {
 });
 
 describe("docs/analytics.md", () => {
-  it("has twenty worked queries", () => expect(queries).toHaveLength(20));
+  it("has twenty-one worked queries", () => expect(queries).toHaveLength(21));
 
   it.each(queries)("%s", async (_title, sql) => {
     expect((await clickhouse.rows(sql)).length).toBeGreaterThan(0);
@@ -54,6 +73,13 @@ describe("docs/analytics.md", () => {
     const caching = queries.find(([title]) => title.includes("caching"))?.[1] ?? "";
     const rows = await clickhouse.rows<{ model: string; saved_usd: number }>(caching);
     expect(rows.find((r) => r.model === "acme/model")?.saved_usd).toBeCloseTo((200 * 900) / 1e9, 12);
+  });
+
+  it("lists what no row of the table of refusals knows, and nothing that one does", async () => {
+    const unmatched = queries.find(([title]) => title.includes("table of refusals"))?.[1] ?? "";
+    const rows = await clickhouse.rows<{ upstream_message: string; http_status: number }>(unmatched);
+    expect(rows.some((row) => row.upstream_message === "odd" && row.http_status === 400)).toBe(true);
+    expect(rows.some((row) => row.http_status === 429 && row.upstream_message === "")).toBe(false);
   });
 
   it("counts a call as an arm's failure where its first endpoint failed, whoever answered in the end", async () => {
