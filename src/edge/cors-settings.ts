@@ -35,14 +35,16 @@ function faultOf(text: string): string | undefined {
   return asSent === text && ORIGIN.test(text) ? undefined : NO_ORIGIN;
 }
 
+/** YAML has a text, `true` or nothing where somebody left the brackets out. */
+const NO_LIST = 'must be a list, such as ["https://app.example.com"]; ["*"] is every origin, [] none';
 const NO_ORIGIN = "is no origin: write a scheme and a host, as https://app.example.com";
 
 /** Absent: every origin. An empty list: none. */
 export const corsField = z
   .strictObject({
     origins: z
-      .array(origin)
-      .max(MOST_ORIGINS)
+      .array(origin, NO_LIST)
+      .max(MOST_ORIGINS, `has more than ${MOST_ORIGINS} origins`)
       .refine(
         (list) => list.length < 2 || !list.includes(ANY_ORIGIN),
         '"*" means all: no other origin stands beside it',

@@ -43,7 +43,7 @@ export function readProxyAddress(text: string): ProxyAddress {
   if (trimmed === "")
     throw new Error("is blank: unset it, or name a proxy such as http://proxy.example:3128");
   if (/^["'\u0060\u2018\u201c]|["'\u0060\u2019\u201d]$/.test(trimmed))
-    throw new Error("has quotes around it");
+    throw new Error("has quotes around it: leave them out");
   // A URL's reader leaves line breaks out, wherever they are.
   if (/\p{Cc}/u.test(trimmed)) throw new Error("has a line break or another control character within");
   const url = URL.parse(trimmed.includes("://") ? trimmed : `http://${trimmed}`);

@@ -90,6 +90,8 @@ const SECRET_HEADERS: readonly string[] = [
   "proxy-authorization",
 ];
 
+const NO_PROXY_TEXT = "must be a proxy's URL, such as http://proxy.example:3128, or direct";
+
 const headers = z
   .record(headerName, z.string().regex(/^[\x20-\x7e]{0,500}$/, "use printable ASCII characters"))
   .superRefine((all, context) => {
@@ -138,7 +140,7 @@ const provider = z.strictObject({
   /** Base URLs of regions that `base_url` does not serve. */
   region_urls: z.record(slug, z.string().min(1)).default({}),
   /** A proxy's URL, in which `${NAME}` stands for an environment variable; or `direct`, whatever the environment says. */
-  proxy: z.string().min(1).max(2000).optional(),
+  proxy: z.string(NO_PROXY_TEXT).min(1, NO_PROXY_TEXT).max(2000).optional(),
   dialects,
   /** Overrides of the dialect's paths; see `src/inference/upstream/paths.ts`. */
   paths: z.partialRecord(dialect, paths).default({}),
@@ -275,7 +277,10 @@ const model = z.strictObject({
   id: z.string().regex(/^[a-z0-9-]+\/[A-Za-z0-9._-]+$/, "use <vendor>/<model>"),
   name,
   /** Other names of the model, each with this file's vendor and without, or exactly as it is where it names one. */
-  aliases: z.array(alias).max(MOST_ALIASES).default([]),
+  aliases: z
+    .array(alias, "must be a list, such as [rocket, rocket-2.0]")
+    .max(MOST_ALIASES, `has more than ${MOST_ALIASES} names`)
+    .default([]),
   task: z.enum(["generate", "embed", "rerank"]).default("generate"),
   /** Overrides the file's. */
   tokenizer: tokenizer.optional(),

@@ -73,11 +73,15 @@ export const identityState = ({ oidc, publicUrl }: Config): string =>
     : `${shown(oidc.issuer)}${publicUrl === undefined ? "\nset PUBLIC_URL: sign-ins lead back to this machine" : ""}`;
 
 /** How providers are called that name no proxy of their own. */
-export function proxyState({ proxies: { http, https } }: Config): string {
+export function proxyState({ proxies: { http, https, meaningless } }: Config): string {
   const each = Object.entries({ "http addresses": http, "https addresses": https }).flatMap(
     ([what, proxy]) => (proxy === undefined ? [] : [`${what} by ${shownProxy(proxy)}`]),
   );
-  return each.length === 0 ? "none, so providers are called directly" : each.join(", ");
+  if (each.length === 0) return "none in the environment: providers that name none are called directly";
+  const [only, ...more] = meaningless;
+  if (only === undefined) return each.join(", ");
+  const which = more.length === 0 ? `its entry ${only} means` : `its entries ${meaningless.join(", ")} mean`;
+  return `${each.join(", ")}\nNO_PROXY: ${which} nothing; write names, addresses or ranges, as vllm.internal, 10.0.0.0/8`;
 }
 
 /** The proxy without its credentials. */

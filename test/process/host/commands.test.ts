@@ -70,7 +70,9 @@ describe("O29: weir check", () => {
 
   test("O29: says by which proxies providers are called, without their passwords (T61)", async () => {
     const direct = await weir(await place({}), "check");
-    expect(direct.output).toMatch(/^proxies +none, so providers are called directly$/m);
+    expect(direct.output).toMatch(
+      /^proxies +none in the environment: providers that name none are called directly$/m,
+    );
     const where = await place({
       https_proxy: "http://me:s3cret@proxy.test:3128",
       ALL_PROXY: "socks5h://socks.test",
@@ -80,12 +82,18 @@ describe("O29: weir check", () => {
     const told =
       "http addresses by socks5h://socks.test:1080, https addresses by http://proxy.test:3128 with a password";
     expect(output).toContain(`proxies        ${told}`);
+    const around = "https://me:s3cret@a.test, vllm.internal, 10.*";
+    const odd = await weir(await place({ HTTP_PROXY: "http://proxy.test", NO_PROXY: around }), "check");
+    expect(odd.code).toBe(0);
+    expect(odd.output).toContain(
+      "NO_PROXY: its entries 1, 3 mean nothing; write names, addresses or ranges, as vllm.internal, 10.0.0.0/8",
+    );
     const wrong = await weir(await place({ HTTP_PROXY: "ftp://me:s3cret@proxy.test" }), "check");
     expect([wrong.code, wrong.output]).toEqual([
       1,
       expect.stringContaining("HTTP_PROXY: must be an http, https, socks5 or socks5h URL"),
     ]);
-    expect(`${output}${wrong.output}`).not.toMatch(/s3cret/);
+    expect(`${output}${odd.output}${wrong.output}`).not.toMatch(/s3cret/);
   });
 
   test("O29: names the variables that the log of a start names", async () => {

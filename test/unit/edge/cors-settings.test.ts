@@ -70,6 +70,15 @@ test.each([
   expect(originsOf({ origins: [origin] })).toContain(message);
 });
 
+test.each(["https://app.example.com", "*", true, null, { all: true }])(
+  "%j is no list, and one is shown",
+  (origins) => {
+    expect(originsOf({ origins })).toBe(
+      'must be a list, such as ["https://app.example.com"]; ["*"] is every origin, [] none',
+    );
+  },
+);
+
 test("all and one beside it is refused, and so are too many and what is no key", () => {
   expect(originsOf({ origins: ["*", "https://app.example.com"] })).toContain(
     "no other origin stands beside it",

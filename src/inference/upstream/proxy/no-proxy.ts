@@ -21,10 +21,7 @@ const THIS_MACHINE = ["127.0.0.0/8", "::1", "0.0.0.0", "::"];
  * the first two with or without a port, and `*` for all. What is none of these means no host.
  */
 export function readNoProxy(text: string): IsDirect {
-  const entries = text
-    .split(/[\s,]+/)
-    .filter((entry) => entry !== "")
-    .map((entry) => entryOf(entry.toLowerCase()));
+  const entries = entriesOf(text).flatMap((entry) => entryOf(entry) ?? []);
   return ({ hostname, port, protocol }) => {
     const host = withoutBrackets(hostname).replace(/\.$/, "");
     const number = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
@@ -32,17 +29,37 @@ export function readNoProxy(text: string): IsDirect {
   };
 }
 
+/** Places, from 1, of entries that mean no host: a URL, `10.*`, what has quotes. Not their texts, since a URL may hold a password. */
+export function meaningless(text: string): number[] {
+  return entriesOf(text).flatMap((entry, at) => (isUnderstood(entry) ? [] : [at + 1]));
+}
+
+const entriesOf = (text: string): string[] =>
+  text
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== "")
+    .map((entry) => entry.toLowerCase());
+
+/** A range is one if its own address is in it. */
+function isUnderstood(entry: string): boolean {
+  if (!entry.includes("/")) return entryOf(entry) !== undefined;
+  const range = entry.replace(/^\[([^\]]*)\]/, "$1");
+  const address = range.split("/", 1)[0] as string;
+  return isIP(address) !== 0 && cidrAllows([range], address);
+}
+
 /** Names of loopback mean it whatever DNS says (RFC 6761, 6.3). */
 const isThisMachine = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && cidrAllows(THIS_MACHINE, host));
 
-function entryOf(entry: string): Means {
+/** Undefined: it means no host. */
+function entryOf(entry: string): Means | undefined {
   const whole = meansHost(entry);
   if (whole !== undefined) return whole;
   const colon = entry.lastIndexOf(":");
   const port = entry.slice(colon + 1);
   const means = colon < 0 || !/^\d{1,5}$/.test(port) ? undefined : meansHost(entry.slice(0, colon));
-  return (host, at) => means?.(host, at) === true && at === Number(port);
+  return means && ((host, at) => means(host, at) && at === Number(port));
 }
 
 /** Undefined where the text has a port, or is no host. */

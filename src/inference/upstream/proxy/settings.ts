@@ -3,7 +3,7 @@
  * another one for a provider. Nothing else is called by them.
  */
 import type { ProxyAddress } from "../../../base/network/proxy-address.ts";
-import { type IsDirect, readNoProxy } from "./no-proxy.ts";
+import { type IsDirect, meaningless, readNoProxy } from "./no-proxy.ts";
 
 export interface ProxySettings {
   /** For addresses of this scheme. Undefined: they are called directly. */
@@ -11,6 +11,8 @@ export interface ProxySettings {
   readonly https: ProxyAddress | undefined;
   /** Origins that are called directly nevertheless. */
   readonly isDirect: IsDirect;
+  /** Places, from 1, of entries of `NO_PROXY` that mean no host. */
+  readonly meaningless: readonly number[];
 }
 
 type Name = "http_proxy" | "https_proxy" | "all_proxy";
@@ -20,10 +22,12 @@ type Variables = Readonly<Partial<Record<Name | Uppercase<Name>, ProxyAddress | 
 
 export function proxySettingsOf(set: Variables): ProxySettings {
   const all = set.all_proxy ?? set.ALL_PROXY;
+  const around = set.no_proxy ?? set.NO_PROXY ?? "";
   return Object.freeze({
     http: set.http_proxy ?? set.HTTP_PROXY ?? all,
     https: set.https_proxy ?? set.HTTPS_PROXY ?? all,
-    isDirect: readNoProxy(set.no_proxy ?? set.NO_PROXY ?? ""),
+    isDirect: readNoProxy(around),
+    meaningless: meaningless(around),
   });
 }
 

@@ -61,7 +61,9 @@ test.each([
   ["[a b]", "use <model> or <vendor>/<model>"],
   ["[a/b/c]", "use <model> or <vendor>/<model>"],
   [`[${"x".repeat(121)}]`, "120"],
-  [`[${Array.from({ length: 21 }, (_, n) => `x${n}`)}]`, "20"],
+  [`[${Array.from({ length: 21 }, (_, n) => `x${n}`)}]`, "has more than 20 names"],
+  ["tiny", "must be a list, such as [rocket, rocket-2.0]"],
+  ["", "must be a list, such as [rocket, rocket-2.0]"],
 ])("%.30s is refused", async (aliases, message) => {
   const [fault = ""] = await faultsOf(aliases);
   expect(fault).toMatch(/^weir\.yaml:5:\d+ \/models\/0\/aliases/);

@@ -1,7 +1,7 @@
 /** Which proxy the environment has for an origin, and which origins it has none for. */
 import { describe, expect, test } from "vitest";
 import { readProxyAddress } from "../../../../../src/base/network/proxy-address.ts";
-import { readNoProxy } from "../../../../../src/inference/upstream/proxy/no-proxy.ts";
+import { meaningless, readNoProxy } from "../../../../../src/inference/upstream/proxy/no-proxy.ts";
 import { proxyFor, proxySettingsOf } from "../../../../../src/inference/upstream/proxy/settings.ts";
 
 const read = (set: Record<string, string>) =>
@@ -10,6 +10,17 @@ const read = (set: Record<string, string>) =>
   );
 
 describe("NO_PROXY", () => {
+  test.each<readonly [list: string, places: readonly number[]]>([
+    ["", []],
+    ["*, a.example .b.example *.c.example d.example:443", []],
+    ["10.0.0.1,10.0.0.0/8,10.0.0.1:80,[fd00::1]:8000,fd00::/8,[fd00::]/8", []],
+    ["https://me:s3cret@a.example, b.example", [1]],
+    ['10.*, a.example/path "b.example" c*.example', [1, 2, 3, 4]],
+    ["a.example, 10.0.0.0/99 10.0.0.0/8:80 a.example:x", [2, 3, 4]],
+  ])("says which entries mean nothing: %s", (list, places) => {
+    expect(meaningless(list)).toEqual(places);
+  });
+
   test.each<readonly [list: string, direct: readonly string[], proxied: readonly string[]]>([
     ["", [], ["https://a.example", "http://10.0.0.1"]],
     [" , ,", [], ["https://a.example"]],
