@@ -22,6 +22,9 @@ const setting = <T>(read: (text: string) => T) =>
   });
 
 const proxy = setting(readProxyAddress).optional();
+/** An address of HTTP; the error shows one. */
+const httpUrl = (example: string) =>
+  z.url({ protocol: /^https?$/, error: `must be an http or https URL, such as ${example}` });
 const noProxy = z.string().max(65_536).optional();
 
 /** @throws Error with what is wrong */
@@ -46,15 +49,15 @@ export const environment = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
   DATA_DIR: z.string().min(1).default("./data"),
   CONFIG_DIR: z.string().min(1).default("./config"),
-  CLICKHOUSE_URL: z.url().optional(),
+  CLICKHOUSE_URL: z.url("must be a URL, such as http://clickhouse.example:8123").optional(),
   /** Name of the cluster in the servers' `remote_servers`. */
   CLICKHOUSE_CLUSTER: z
     .string()
     .regex(/^[\w.-]{1,64}$/)
     .optional(),
-  SIMULATOR_URL: z.url().optional(),
-  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
-  OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
+  SIMULATOR_URL: z.url("must be a URL, such as http://127.0.0.1:9999").optional(),
+  PUBLIC_URL: httpUrl("https://gateway.example.com").optional(),
+  OIDC_ISSUER: httpUrl("https://login.example.com").optional(),
   OIDC_CLIENT_ID: z.string().max(500).optional(),
   OIDC_CLIENT_SECRET: z.string().max(2000).optional(),
   SMTP_URL: setting(smtpServerOf).optional(),
@@ -72,7 +75,7 @@ export const environment = z.object({
   NO_PROXY: noProxy,
   no_proxy: noProxy,
   /** Where the day's rate of exchange is read. */
-  FX_URL: z.url({ protocol: /^https?$/ }).optional(),
+  FX_URL: httpUrl("https://rates.example.com/usd").optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   WEIR_SECRETS_KEY: setting(secretsKey).optional(),
   CELL: z
