@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HOUR_MS } from "../../../src/base/time.ts";
 import { type Bench, openBench } from "../../support/analytics/bench.ts";
-import { manyRecords, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
+import { attempt, manyRecords, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 const at = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
@@ -43,6 +43,9 @@ beforeAll(async () => {
   const streams = [
     record({ stream: true, userHash: "u1" }),
     record({ status: "error", errorCode: "upstream_error" }),
+    record({
+      attempts: [attempt({ tsMs: nowMs, outcome: "http_error", httpStatus: 400, errorClass: "client" })],
+    }),
   ];
   const mine = manyRecords(200, nowMs - 20 * HOUR_MS, nowMs).concat(streams);
   await bench.add(
