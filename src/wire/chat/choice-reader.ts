@@ -131,12 +131,12 @@ export class ChoiceReader {
     this.#emit({ type: "delta", choice: this.#choice, part: call.part, text: "" });
   }
 
-  /** The stream has ended: ends the open parts, then the choice. */
   /** Nothing has come but perhaps a reason to end. */
   get isEmpty(): boolean {
     return this.#parts === 0 && this.#calls.length === 0;
   }
 
+  /** The stream has ended: ends the open parts, then the choice. */
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;

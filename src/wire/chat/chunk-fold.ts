@@ -3,7 +3,7 @@
  * many ways. All other members of a delta are joined by their kind, so that what no contract knows is kept, too.
  */
 import type { Fold } from "../forms/folding.ts";
-import { type Grown, join, joinMember, newGrown, setMembers } from "../forms/joined.ts";
+import { type Grown, inOrder, join, joinMember, newGrown, setMembers } from "../forms/joined.ts";
 import { textOf } from "../neutral/fragment.ts";
 import type { Fragment, Seal, StreamEvent } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
@@ -59,9 +59,7 @@ export class ChunkFold implements Fold {
   }
 
   whole(): unknown {
-    const choices = [...this.#choices]
-      .sort(([a], [b]) => a - b)
-      .map(([index, choice]) => wholeOf(index, choice));
+    const choices = inOrder(this.#choices).map(([index, choice]) => wholeOf(index, choice));
     return { ...this.#members, object: "chat.completion", choices };
   }
 

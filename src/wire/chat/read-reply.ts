@@ -7,7 +7,7 @@ import { readLogprobs } from "../neutral/logprobs.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart, TextPart, ToolCallPart } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { repliedArguments } from "../neutral/tool-arguments.ts";
-import { readErrorValue } from "../neutral/upstream-error.ts";
+import { readErrorValue, soleOf } from "../neutral/upstream-error.ts";
 import { isBareError, saysReason } from "../neutral/upstream-errors/bare-error.ts";
 import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitations } from "./citations.ts";
@@ -19,8 +19,7 @@ import { readEventUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no chat completion. */
 export function readChatReply(body: unknown): NeutralReply {
-  // Gemini's compatible endpoint wraps an error in a list.
-  const reply = objectOf(Array.isArray(body) && body.length === 1 ? body[0] : body);
+  const reply = objectOf(soleOf(body));
   if (isErrorBody(reply)) {
     return { choices: [], usage: undefined, error: readErrorValue(reply) };
   }

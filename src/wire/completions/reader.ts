@@ -128,5 +128,5 @@ export class CompletionsStreamReader extends SseStreamReader {
 }
 
 /** A choice's number by its `index`; an invalid index counts as 0. */
-const placeOf = (index: unknown): number =>
+export const placeOf = (index: unknown): number =>
   typeof index === "number" && Number.isInteger(index) && index >= 0 ? Math.min(index, MAX_CHOICES - 1) : 0;

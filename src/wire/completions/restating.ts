@@ -1,6 +1,6 @@
 /** A text completion and its chunks, which are alike but for their number (OpenAI API reference, "Completions"). */
 import { type Fold, SseFolding } from "../forms/folding.ts";
-import { type Grown, joinMember, newGrown, setMembers } from "../forms/joined.ts";
+import { type Grown, inOrder, joinMember, newGrown, setMembers } from "../forms/joined.ts";
 import type { Restating } from "../forms/restating.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
@@ -8,7 +8,7 @@ import { sseData } from "../neutral/sse.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { replyOfChat, textIn } from "./chat-shaped.ts";
 import { noTextCompletion } from "./read-reply.ts";
-import { CompletionsStreamReader } from "./reader.ts";
+import { CompletionsStreamReader, placeOf } from "./reader.ts";
 
 export const completionsRestating: Restating = {
   framed: sseData,
@@ -34,14 +34,16 @@ class TextFold implements Fold {
   }
 
   whole(): unknown {
-    const choices = [...this.#choices]
-      .sort(([a], [b]) => a - b)
-      .map(([index, choice]) => ({ ...choice, index, logprobs: choice.logprobs ?? null }));
+    const choices = inOrder(this.#choices).map(([index, choice]) => ({
+      ...choice,
+      index,
+      logprobs: choice.logprobs ?? null,
+    }));
     return { ...this.#members, object: "text_completion", choices };
   }
 
   #take({ index, text, delta, logprobs, ...others }: JsonObject): void {
-    const at = typeof index === "number" && Number.isInteger(index) && index >= 0 ? index : 0;
+    const at = placeOf(index);
     let choice = this.#choices.get(at);
     if (choice === undefined) {
       choice = newGrown();

@@ -1,6 +1,6 @@
 /** A Converse answer and the events of ConverseStream, one as the other (Amazon Bedrock API Reference, responses of both). */
 import { type Fold, ReadFolding } from "../forms/folding.ts";
-import { type Grown, joinMember, newGrown, piecesOf, setMembers } from "../forms/joined.ts";
+import { type Grown, inOrder, joinMember, newGrown, piecesOf, setMembers } from "../forms/joined.ts";
 import type { Restating } from "../forms/restating.ts";
 import { ToldEvents } from "../forms/told-events.ts";
 import { opaquePaths } from "../json/opaque.ts";
@@ -125,7 +125,7 @@ class BlockFold implements Fold {
   }
 
   whole(): unknown {
-    const content = [...this.#blocks].sort(([a], [b]) => a - b).flatMap(([, block]) => blockOf(block));
+    const content = inOrder(this.#blocks).flatMap(([, block]) => blockOf(block));
     return { ...this.#answer, output: { message: { role: this.#role, content } } };
   }
 

@@ -43,6 +43,10 @@ export function setMembers(grown: Grown, members: JsonObject): void {
   }
 }
 
+/** What was collected by index, in the order of the indexes. */
+export const inOrder = <T>(byIndex: ReadonlyMap<number, T>): [index: number, each: T][] =>
+  [...byIndex].sort(([a], [b]) => a - b);
+
 /** Characters of a delta in a stream that is made of a whole answer: some clients read lines to 64 KB. */
 const PIECE = 8192;
 

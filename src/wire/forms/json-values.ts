@@ -4,16 +4,17 @@
  * streamGenerateContent without `alt=sse` as a list. Text is latin1 and comes in pieces; every character is looked at once.
  */
 import { fail } from "../../base/errors.ts";
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from "../json/characters.ts";
 import { copied } from "../json/latin1.ts";
-import { contentStart, formOf, isBlank } from "./first-bytes.ts";
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-const COMMA = 44;
-const OPEN_LIST = 91;
-const CLOSE_LIST = 93;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
+import { contentStart, formOf, isBlank, unknownPart } from "./first-bytes.ts";
 
 export class JsonValues {
   /** The beginning of a text between values that is none of them. The text from there on is not read. */
@@ -55,14 +56,14 @@ export class JsonValues {
       text = this.#opening + piece;
       const start = contentStart(text);
       if (start === text.length) {
-        this.#opening = text.length < BOM_BYTES ? text : "";
+        this.#opening = unknownPart(text);
         return values;
       }
       this.#opening = "";
       this.#hasBegun = true;
       text = text.slice(start);
       // The elements of a list are read, and not the list.
-      if (text.charCodeAt(0) === OPEN_LIST) text = text.slice(1);
+      if (text.charCodeAt(0) === OPEN_ARRAY) text = text.slice(1);
     }
     let at = 0;
     while (at < text.length && this.rest === "") {
@@ -85,7 +86,7 @@ export class JsonValues {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === OPEN_OBJECT) return at;
-      if (isBlank(code) || code === COMMA || code === CLOSE_LIST) continue;
+      if (isBlank(code) || code === COMMA || code === CLOSE_ARRAY) continue;
       this.rest = copied(text.slice(at, at + MOST_REST));
       return -1;
     }
@@ -101,8 +102,8 @@ export class JsonValues {
         else if (code === BACKSLASH) this.#isEscaped = true;
         else if (code === QUOTE) this.#isInString = false;
       } else if (code === QUOTE) this.#isInString = true;
-      else if (code === OPEN_OBJECT || code === OPEN_LIST) this.#depth++;
-      else if ((code === CLOSE_OBJECT || code === CLOSE_LIST) && --this.#depth === 0) return at + 1;
+      else if (code === OPEN_OBJECT || code === OPEN_ARRAY) this.#depth++;
+      else if ((code === CLOSE_OBJECT || code === CLOSE_ARRAY) && --this.#depth === 0) return at + 1;
     }
     return text.length;
   }
@@ -112,6 +113,5 @@ export class JsonValues {
 export const endsAnswer = (rest: string): boolean =>
   rest === "" || rest.startsWith("[DONE]") || (formOf(rest) === "events" && !rest.includes("{"));
 
-const BOM_BYTES = 3;
 /** Enough of what is no value to see what it is. */
 const MOST_REST = 64;

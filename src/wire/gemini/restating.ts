@@ -3,7 +3,7 @@
  * is a stream of one chunk (https://ai.google.dev/api/generate-content#generatecontentresponse).
  */
 import { type Fold, SseFolding } from "../forms/folding.ts";
-import { type Grown, joinMember, newGrown, setMembers } from "../forms/joined.ts";
+import { type Grown, inOrder, joinMember, newGrown, setMembers } from "../forms/joined.ts";
 import type { Restating } from "../forms/restating.ts";
 import { JsonText } from "../json/json-text.ts";
 import { onOneLine } from "../json/latin1.ts";
@@ -44,9 +44,11 @@ class ChunkFold implements Fold {
   }
 
   whole(): unknown {
-    const candidates = [...this.#candidates]
-      .sort(([a], [b]) => a - b)
-      .map(([index, { members, parts, role }]) => ({ ...members, index, content: { role, parts } }));
+    const candidates = inOrder(this.#candidates).map(([index, { members, parts, role }]) => ({
+      ...members,
+      index,
+      content: { role, parts },
+    }));
     return { ...this.#members, ...(candidates.length > 0 && { candidates }) };
   }
 

@@ -7,7 +7,7 @@ import { closingQuote, syntax } from "./json-string.ts";
 import type { Span } from "./spans.ts";
 
 /** Where a member's value stands. */
-export interface NamedSpan extends Span {
+interface NamedSpan extends Span {
   /** Without escapes. */
   readonly key: string;
 }

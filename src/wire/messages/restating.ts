@@ -1,6 +1,6 @@
 /** A message and its events, one as the other (Anthropic API reference, "Message" and "Streaming messages"). */
 import { type Fold, SseFolding } from "../forms/folding.ts";
-import { type Grown, joinMember, newGrown, piecesOf, setMembers } from "../forms/joined.ts";
+import { type Grown, inOrder, joinMember, newGrown, piecesOf, setMembers } from "../forms/joined.ts";
 import type { Restating } from "../forms/restating.ts";
 import { ToldEvents } from "../forms/told-events.ts";
 import { JsonText } from "../json/json-text.ts";
@@ -126,7 +126,7 @@ class MessageFold implements Fold {
 
   whole(): unknown {
     const usage = Object.keys(this.#usage).length > 0 && { usage: this.#usage };
-    const content = [...this.#blocks].sort(([a], [b]) => a - b).map(([, block]) => blockOf(block));
+    const content = inOrder(this.#blocks).map(([, block]) => blockOf(block));
     return {
       ...this.#message,
       type: "message",

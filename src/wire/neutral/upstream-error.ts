@@ -2,18 +2,14 @@
  * An upstream's account of a failure: read for its code, its type and its reason, and it goes no further than that.
  */
 
-import { listOf, objectOf } from "../json/values.ts";
+import { objectOf } from "../json/values.ts";
 import type { UpstreamError } from "./contract.ts";
 import { bodyValues } from "./upstream-errors/body.ts";
-import { type Said, saidBy } from "./upstream-errors/said.ts";
-
-/** Details of an error that are looked at. */
-const MAX_DETAILS = 20;
+import { googleDetails, type Said, saidBy } from "./upstream-errors/said.ts";
 
 /** Google says when to come back in no header, but among the details (google.rpc.RetryInfo): "20.04s". */
 function googleWaitMs(error: unknown): number | undefined {
-  for (const detail of listOf(objectOf(error).details).slice(0, MAX_DETAILS)) {
-    const { retryDelay } = objectOf(detail);
+  for (const { retryDelay } of googleDetails(error)) {
     const [, seconds] =
       /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(typeof retryDelay === "string" ? retryDelay : "") ?? [];
     if (seconds !== undefined && Number(seconds) > 0) return Math.ceil(Number(seconds) * 1000);

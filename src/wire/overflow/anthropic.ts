@@ -33,7 +33,7 @@ function wordsOf(overflow: Overflow): string {
         `decrease input length or \`max_tokens\` and try again${how}.`
       );
     default:
-      // No number that nobody counted: agents then drop a part of the conversation that they choose.
+      // Agents drop as many tokens as a number says: without one that was counted, they choose how much to drop.
       return "prompt is too long: it exceeds the model's context.";
   }
 }

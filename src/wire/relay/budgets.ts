@@ -32,7 +32,7 @@ const GEMINIS: readonly Path[] = [
  * Members that may hold a budget of thinking, down to the number. The last are those of vLLM (vllm-project/vllm#46727) and llama.cpp
  * (ggml-org/llama.cpp#23673).
  */
-export const BUDGET_PATHS: readonly Path[] = [
+const BUDGET_PATHS: readonly Path[] = [
   ...CLAUDES,
   ...GEMINIS,
   ["reasoning", "max_tokens"],

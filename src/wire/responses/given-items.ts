@@ -9,6 +9,9 @@ import { applyEdits, type Edit } from "../json/json.ts";
 import type { Span } from "../json/spans.ts";
 import { TextWalk } from "../json/text-walk.ts";
 
+/** Characters around a string's own. */
+const QUOTES = 2;
+
 /** What of an item the list reads; each where the item has it. The last member of a name counts, as for readers of JSON. */
 type Seen = { [Name in "id" | "type" | "role" | "content"]?: Span };
 
@@ -74,17 +77,19 @@ const isSeen = (key: string): key is keyof Seen =>
   key === "id" || key === "type" || key === "role" || key === "content";
 
 /** The member's text without quotes, where it is a string. Escapes stay: ids, types and roles have none. */
-const stringOf = (text: string, at: Span | undefined): string | undefined =>
+const stringAt = (text: string, at: Span | undefined): string | undefined =>
   at === undefined || text[at.start] !== '"' ? undefined : text.slice(at.start + 1, at.end - 1);
 
 const typeOf = (text: string, { type, role }: Seen): string =>
-  stringOf(text, type) ?? (role === undefined ? "" : "message");
+  stringAt(text, type) ?? (role === undefined ? "" : "message");
 
+/** Characters of an id. */
+const MAX_ID = 256;
 /** Ids as providers give them. */
-const ID = /^[\w.:-]{1,256}$/;
+const ID = new RegExp(`^[\\w.:-]{1,${MAX_ID}}$`);
 
 function ownId(text: string, { id }: Seen): string | undefined {
-  const own = id === undefined || id.end - id.start > 258 ? undefined : stringOf(text, id);
+  const own = id === undefined || id.end - id.start > MAX_ID + QUOTES ? undefined : stringAt(text, id);
   // A copy: a part of the text would keep all of it in memory.
   return own !== undefined && ID.test(own) ? Buffer.from(own, "latin1").toString("latin1") : undefined;
 }
@@ -138,12 +143,12 @@ function listing(text: string, { start, end }: Span, seen: Seen, id: string): Ed
     if (at !== undefined) edits.push({ start: at.start, end: at.end, text: value });
     else edits.push({ start: start + 1, end: start + 1, text: `"${key}":${value}${comma}` });
   };
-  if (stringOf(text, seen.id) !== id) set(seen.id, "id", JSON.stringify(id));
+  if (stringAt(text, seen.id) !== id) set(seen.id, "id", JSON.stringify(id));
   if (typeOf(text, seen) !== "message") return edits;
-  if (stringOf(text, seen.type) === undefined) set(seen.type, "type", '"message"');
+  if (stringAt(text, seen.type) === undefined) set(seen.type, "type", '"message"');
   const { content } = seen;
   if (content !== undefined && text[content.start] === '"') {
-    const isAnswer = stringOf(text, seen.role) === "assistant";
+    const isAnswer = stringAt(text, seen.role) === "assistant";
     const [before, behind] = isAnswer ? OUTPUT_TEXT : INPUT_TEXT;
     edits.push({ start: content.start, end: content.start, text: before });
     edits.push({ start: content.end, end: content.end, text: behind });

@@ -42,6 +42,10 @@ export const ARGUMENT_DELTAS: readonly string[] = [
   "response.custom_tool_call_input.delta",
 ];
 
+/** Whether an event ends a stream with the whole response. */
+export const isLast = (type: string): boolean =>
+  type === "response.completed" || type === "response.incomplete";
+
 export const isCustomCall = ({ type }: JsonObject): boolean => type === "custom_tool_call";
 
 /** Whether an item is a call of the client's tools. */

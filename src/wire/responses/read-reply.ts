@@ -9,6 +9,7 @@ import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutra
 import { repliedArguments } from "../neutral/tool-arguments.ts";
 import { readErrorValue, soleOf } from "../neutral/upstream-error.ts";
 import { isBareError, saysReason } from "../neutral/upstream-errors/bare-error.ts";
+import { WORD_LIMIT } from "../neutral/upstream-errors/said.ts";
 import { nothingMade } from "../neutral/upstream-errors/unusable.ts";
 import { readCitation } from "./citations.ts";
 import { readImage } from "./image-item.ts";
@@ -109,9 +110,6 @@ function reasoningParts(item: JsonObject): ReasoningPart[] {
 export const isErrorEvent = (event: JsonObject, type: string, name: string): boolean =>
   name === "error" || (!type.startsWith("response.") && (Boolean(event.error) || isBareError(event)));
 
-/** Characters of a reason in place of an error. */
-const MAX_REASON = 200;
-
 /** The error of a response that failed; undefined if it did not fail. */
 export function readResponseError(response: JsonObject): UpstreamError | undefined {
   const { error, output, status, type } = response;
@@ -120,6 +118,6 @@ export function readResponseError(response: JsonObject): UpstreamError | undefin
     return readErrorValue(response);
   if (status !== "failed" && status !== "cancelled") return undefined;
   const { reason } = objectOf(response.incomplete_details);
-  const why = stringOf(reason).slice(0, MAX_REASON);
+  const why = stringOf(reason).slice(0, WORD_LIMIT);
   return { code: why, type: "", message: `The response ended as ${status}${why === "" ? "" : `: ${why}`}.` };
 }

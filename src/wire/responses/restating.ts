@@ -1,13 +1,13 @@
 /** A response and its events, one as the other (OpenAI API reference, "Responses: streaming events"). */
 import { type Fold, SseFolding } from "../forms/folding.ts";
-import { newGrown, piecesOf, setMembers } from "../forms/joined.ts";
+import { inOrder, newGrown, piecesOf, setMembers } from "../forms/joined.ts";
 import type { Restating } from "../forms/restating.ts";
 import { ToldEvents } from "../forms/told-events.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { sseData, sseEvent } from "../neutral/sse.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
-import { kindOf, type TextKind } from "./kinds.ts";
+import { isLast, kindOf, type TextKind } from "./kinds.ts";
 import { noResponse } from "./read-reply.ts";
 import { ResponsesStreamReader } from "./reader.ts";
 
@@ -102,8 +102,6 @@ class Telling {
   }
 }
 
-const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incomplete"]);
-
 /** More items than any answer has. */
 const MAX_ITEMS = 4096;
 
@@ -115,7 +113,7 @@ class ResponseFold implements Fold {
   take(event: JsonObject, name: string): void {
     const type = stringOf(event.type) || name;
     if (isObject(event.response)) setMembers(this.#response, event.response);
-    if (LAST.has(type)) this.#response.status = type.slice(type.indexOf(".") + 1);
+    if (isLast(type)) this.#response.status = type.slice(type.indexOf(".") + 1);
     if (type !== "response.output_item.done" || !isObject(event.item)) return;
     const { output_index: given } = event;
     const index = typeof given === "number" ? given : this.#items.size;
@@ -124,7 +122,7 @@ class ResponseFold implements Fold {
 
   whole(): unknown {
     const { output } = this.#response;
-    const items = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item);
+    const items = inOrder(this.#items).map(([, item]) => item);
     const isLeftOut = listOf(output).length === 0;
     return { ...this.#response, object: "response", output: isLeftOut ? items : output };
   }

@@ -14,6 +14,7 @@ import { countOf, isObject, type JsonObject, listOf, objectOf, parsed, stringOf 
 import { answerEdits, type CallForm, idEdit, someNeedEdits } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
+import { isLast } from "./kinds.ts";
 import { ResponsesStreamReader } from "./reader.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
@@ -67,7 +68,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     if (event === undefined || !isObject(event.response)) return event;
     const response = responseIn(data);
     if (response === undefined) return undefined;
-    if (this.hasBegun || !LAST.includes(stringOf(event.type)) || !listOf(event.response.output).some(isSaid))
+    if (this.hasBegun || !isLast(stringOf(event.type)) || !listOf(event.response.output).some(isSaid))
       return event;
     // What the response holds had no events, of which clients of streams put an answer together.
     this.reader.error = wholeIn(response);
@@ -167,8 +168,6 @@ const isProvidersItem = ({ item }: JsonObject): boolean =>
 
 /** Items that begin without content. */
 const EMPTY_ITEMS: readonly string[] = ["message", "reasoning"];
-
-const LAST: readonly string[] = ["response.completed", "response.incomplete"];
 
 /** Whether a finished item has content. */
 const isSaid = (value: unknown): boolean =>

@@ -30,6 +30,10 @@ const ENVELOPES: readonly string[] = ["Response", "ResponseMetadata"];
 /** What servers that wrap all that they say put where nothing failed. */
 const WELL: ReadonlySet<unknown> = new Set([0, 200, "0", "200", "success", "ok"]);
 
+/** Whether a value, of any shape, is an object that says an error. */
+export const isErrorObject = (value: unknown): value is JsonObject =>
+  isObject(value) && (Boolean(value.error) || isBareError(value));
+
 /** @param value a body or an event that has none of what an answer of its dialect has */
 export function isBareError(value: JsonObject): boolean {
   if (value.object === "error" || value.type === "error" || value.success === false) return true;

@@ -3,7 +3,7 @@
  */
 import { isObject } from "../../json/values.ts";
 import { SseReader } from "../sse.ts";
-import { isBareError } from "./bare-error.ts";
+import { isErrorObject } from "./bare-error.ts";
 import { cutJson, jsonOf } from "./literal.ts";
 
 /** Characters of a page's title. */
@@ -91,9 +91,7 @@ function linesOf(text: string): readonly unknown[] | undefined {
   return values.every(isObject) ? errorsFirst(values) : undefined;
 }
 
-const isError = (value: unknown): boolean => isObject(value) && (Boolean(value.error) || isBareError(value));
-
 const errorsFirst = (values: readonly unknown[]): readonly unknown[] => [
-  ...values.filter(isError),
-  ...values.filter((value) => !isError(value)),
+  ...values.filter(isErrorObject),
+  ...values.filter((value) => !isErrorObject(value)),
 ];

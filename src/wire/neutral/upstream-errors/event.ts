@@ -1,9 +1,8 @@
 /** Errors in streams whose data are no JSON object. */
 import { utf8Of } from "../../json/json.ts";
-import { isObject, type JsonObject } from "../../json/values.ts";
 import type { UpstreamError } from "../contract.ts";
 import { readErrorValue, soleOf } from "../upstream-error.ts";
-import { isBareError } from "./bare-error.ts";
+import { isErrorObject } from "./bare-error.ts";
 import { valueOfText } from "./body.ts";
 import { jsonOf } from "./literal.ts";
 
@@ -22,14 +21,11 @@ export function errorOfData(data: string, name: string): UpstreamError | undefin
   const text = utf8Of(data.slice(0, LIMIT)).trim();
   if (text === "") return undefined;
   const value = soleOf(jsonOf(text));
-  if (isError(value)) return readErrorValue(value);
+  if (isErrorObject(value)) return readErrorValue(value);
   // An event that broke off within another one (Wei-Shaw/sub2api#1471).
   const last = jsonOf(text.slice(text.lastIndexOf("\n") + 1));
-  if (isError(last)) return readErrorValue(last);
+  if (isErrorObject(last)) return readErrorValue(last);
   const isNamed = name === "error" || WORD.test(text);
   if (!isNamed && !CUT.test(text)) return undefined;
   return readErrorValue(value === undefined ? valueOfText(text) : value);
 }
-
-const isError = (value: unknown): value is JsonObject =>
-  isObject(value) && (Boolean(value.error) || isBareError(value));

@@ -3,7 +3,7 @@
  * within text. All of it is bounded, and what a server repeats of the request (`input`, `ctx`, `flagged_input`) is never read: no code,
  * type or reason is the caller's own.
  */
-import { isObject, type JsonObject, listOf, objectOf } from "../../json/values.ts";
+import { countOf, isObject, type JsonObject, listOf, objectOf } from "../../json/values.ts";
 import { CODES, KNOWN_PLACE, PLACES, REASONS, TYPES } from "./members.ts";
 import { withoutSetUp, wrappedValue } from "./wrapped.ts";
 
@@ -45,9 +45,6 @@ const text = (value: unknown): string =>
 
 /** LiteLLM writes Python's None as a text (anthropics/claude-code#11302). */
 const word = (value: unknown): string => (value === "None" ? "" : text(value).slice(0, WORD_LIMIT));
-
-const count = (value: unknown): number =>
-  typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
 /** @param value of any shape */
 export function saidBy(value: unknown): Said {
@@ -113,7 +110,7 @@ class Reading {
   #byObject(object: JsonObject, depth: number): Said {
     const inner = this.#reasonIn(object, depth);
     const own = {
-      code: googleReason(object.details) || firstWord(object, CODES),
+      code: googleReason(object) || firstWord(object, CODES),
       type: typeOf(object),
       param: word(object.param),
     };
@@ -124,8 +121,8 @@ class Reading {
       type: inner.type || own.type,
       message: withReasonOfParam(inner.message, own.param),
       param: inner.param || own.param,
-      promptTokens: inner.promptTokens || count(object.n_prompt_tokens),
-      contextTokens: inner.contextTokens || count(object.n_ctx),
+      promptTokens: inner.promptTokens || countOf(object.n_prompt_tokens),
+      contextTokens: inner.contextTokens || countOf(object.n_ctx),
     };
   }
 
@@ -251,14 +248,13 @@ function firstMembers(object: JsonObject): string[] {
   return names;
 }
 
-/** Details of Google's error that are looked at. */
+/** Details that are looked at. */
 const MAX_DETAILS = 20;
 
-/** Google's machine-readable reason, of an ErrorInfo among the details (google.rpc). */
-function googleReason(details: unknown): string {
-  const info = listOf(details)
-    .slice(0, MAX_DETAILS)
-    .map(objectOf)
-    .find((detail) => "reason" in detail);
-  return word(info?.reason);
-}
+/** The details of Google's error (google.rpc.Status). @param error of any shape */
+export const googleDetails = (error: unknown): readonly JsonObject[] =>
+  listOf(objectOf(error).details).slice(0, MAX_DETAILS).map(objectOf);
+
+/** Google's machine-readable reason, of an ErrorInfo among the details. */
+const googleReason = (error: JsonObject): string =>
+  word(googleDetails(error).find((detail) => "reason" in detail)?.reason);

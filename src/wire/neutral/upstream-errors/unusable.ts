@@ -5,9 +5,7 @@
 import type { UpstreamError } from "../contract.ts";
 import type { StopReason } from "../neutral.ts";
 import { stringOf } from "../reader.ts";
-
-const WORD_LIMIT = 200;
-const MESSAGE_LIMIT = 2000;
+import { MESSAGE_LIMIT, WORD_LIMIT } from "./said.ts";
 
 /**
  * The error that an answer is in which nothing was made. A known reason may end one: the model had nothing to say, or was kept from it.
