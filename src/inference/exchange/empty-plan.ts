@@ -89,7 +89,8 @@ function limitError(
 ): WeirError {
   const { maxTokens } = request.facts;
   const message = `${maxTokens} output tokens are asked for, and ${model} gives ${most} at most; svc.compat.strict is set, so the limit is not lowered.`;
-  return fail("invalid_value", message, { param: limitPointer(incoming.format.name, request), details });
+  const param = limitPointer(incoming.format.name, request);
+  return fail("invalid_value", message, { ...(param !== undefined && { param }), details });
 }
 
 /**

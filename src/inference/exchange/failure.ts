@@ -11,6 +11,7 @@ import { type Refused, refusedRequest, upstreamCode } from "./errors/refused-req
 
 /** `Retry-After` if the provider gave none. */
 const DEFAULT_WAIT_MS = 1000;
+
 /** The one of a call's two failures that helps its client more: a refusal of the request itself, else a temporary one. */
 export function moreHelpful(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
   if (known === undefined) return failed;

@@ -277,6 +277,7 @@ function warnOfLimit(call: Call, isFitted: boolean): void {
 
 /** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */
 const MAX_DROPPED = 100;
+
 function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
   switch (outcome.kind) {
     case "refused":

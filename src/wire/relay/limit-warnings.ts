@@ -9,19 +9,25 @@ import { membersIn } from "./option-objects.ts";
 import { optionsPointer } from "./provider-options.ts";
 import { shortPointer } from "./short-pointer.ts";
 
-/** Members of each format's body that hold its limit. */
+/** Members of each format's body that hold its limit, that of today's clients first. */
 const LIMIT_PATHS: Readonly<Partial<Record<FormatName, readonly Path[]>>> = {
-  chat: [["max_tokens"], ["max_completion_tokens"]],
+  chat: [["max_completion_tokens"], ["max_tokens"]],
   completions: [["max_tokens"]],
   responses: [["max_output_tokens"]],
   messages: [["max_tokens"]],
   generate: [["generation", "max_tokens"]],
 };
 
-/** JSON pointer to the member that holds the request's limit, the largest if there are several. */
-export function limitPointer(format: FormatName, request: ClientRequest): string {
-  const stated = numbersIn(request, LIMIT_PATHS[format] ?? []).toSorted((a, b) => b.tokens - a.tokens);
-  return pointerTo(stated[0]?.path ?? ["max_tokens"]);
+/**
+ * JSON pointer to the member that holds the request's limit, the largest if there are several; that which would hold it, where the request
+ * states none.
+ * @returns undefined where answers of the format have no limit
+ */
+export function limitPointer(format: FormatName, request: ClientRequest): string | undefined {
+  const paths = LIMIT_PATHS[format] ?? [];
+  const stated = numbersIn(request, paths).toSorted((a, b) => b.tokens - a.tokens);
+  const path = stated[0]?.path ?? paths[0];
+  return path && pointerTo(path);
 }
 
 /** How a request goes to the endpoint that is told something else. */

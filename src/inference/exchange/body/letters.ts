@@ -35,7 +35,7 @@ export function writeBodies(
   endpoint: Endpoint,
 ): MaybePromise<Written> {
   const { incoming, key } = call;
-  const request = withFeatures(requestAt(call, endpoint), call, passable);
+  const request = withAskedFeatures(requestAt(call, endpoint), call, passable);
   const { orgId } = key;
   const write = (billed: Billed) =>
     bodies.write(incoming.format, passable, request, endpoint, { orgId, billed });
@@ -45,7 +45,7 @@ export function writeBodies(
 }
 
 /** The request with what its client asks for in a header, where the dialect has that in its body. */
-function withFeatures(
+function withAskedFeatures(
   request: ReadCall["request"],
   { incoming: { format, passing } }: ReadCall,
   { isSplice, dialect }: Passable,

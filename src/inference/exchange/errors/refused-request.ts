@@ -4,7 +4,6 @@
  */
 import { type ErrorExtras, fail, type WeirError } from "../../../base/errors.ts";
 import type { Overflow } from "../../../base/overflow.ts";
-import type { FormatName } from "../../../wire/format.ts";
 import { memberOf } from "../../../wire/json/json.ts";
 import { overflowMessage } from "../../../wire/overflow/openai.ts";
 import { limitPointer } from "../../../wire/relay/limit-warnings.ts";
@@ -13,7 +12,7 @@ import type { Call } from "../call.ts";
 import { limitAt } from "../reservation/fit.ts";
 
 /** What is known of the request. */
-export type Refused = Partial<Pick<Call, "request" | "endpoint" | "incoming" | "reservation">>;
+export type Refused = Partial<Pick<Call, "request" | "endpoint" | "incoming" | "reservation" | "plan">>;
 
 /** Statuses of a refused request that have the same meaning for the client. */
 const PASSED_STATUSES = new Set([400, 404, 409, 413, 422]);
@@ -59,7 +58,7 @@ function overflowOf({ upstream, refusal }: UpstreamFailure, call: Refused): Over
   const { tokens, answer } = refusal ?? {};
   const known = tokens ?? request?.facts.promptTokens;
   const maximum = refusal?.maximum ?? endpoint?.contextLength ?? 0;
-  const asked = endpoint && request ? limitAt(call as Call, endpoint) : undefined;
+  const asked = limitAt(call, endpoint);
   const overflow = {
     answer: answer ?? asked ?? request?.facts.maxTokens,
     maximum,
@@ -71,20 +70,8 @@ function overflowOf({ upstream, refusal }: UpstreamFailure, call: Refused): Over
   return { ...overflow, tokens: isShown ? known : undefined };
 }
 
-/** Where each format limits the answer, for a request that does not. */
-const LIMITS: Readonly<Partial<Record<FormatName, string>>> = {
-  chat: "/max_completion_tokens",
-  completions: "/max_tokens",
-  messages: "/max_tokens",
-  responses: "/max_output_tokens",
-  generate: "/generation/max_tokens",
-};
-
-function limitAtFault({ incoming, request }: Refused): string | undefined {
-  if (incoming === undefined || request === undefined) return undefined;
-  const { name } = incoming.format;
-  return request.facts.maxTokens === undefined ? LIMITS[name] : limitPointer(name, request);
-}
+const limitAtFault = ({ incoming, request }: Refused): string | undefined =>
+  incoming && request && limitPointer(incoming.format.name, request);
 
 /** Longer names are of no parameter. */
 const MAX_PARAM = 200;

@@ -9,11 +9,10 @@ import { type BodyForm, contentStart, formOf, unknownPart } from "../../../wire/
 import { endsAnswer, JsonValues } from "../../../wire/forms/json-values.ts";
 import type { Folding } from "../../../wire/forms/restating.ts";
 import { unframed } from "../../../wire/forms/unframed.ts";
+import { OPEN_OBJECT } from "../../../wire/json/characters.ts";
 import type { StreamEvent } from "../../../wire/neutral/neutral.ts";
 import { NeutralCapture } from "../../../wire/relay/capture.ts";
 import { isContent } from "../../../wire/relay/content.ts";
-
-const OPEN_OBJECT = 0x7b;
 
 /** Whether there is more than white space; whole answers begin with an object at once, which needs no search. */
 export const hasText = (chunk: Buffer): boolean =>

@@ -6,7 +6,7 @@ import pLimit from "p-limit";
 import { fail } from "../../../base/errors.ts";
 import { type GivenItems, givenItems, listedItems } from "../../../wire/responses/given-items.ts";
 import type { StoredResponse } from "./kept-rows.ts";
-import type { ResponseOwner, StoredResponses } from "./stored-responses.ts";
+import { MOST_QUOTED, type ResponseOwner, type StoredResponses } from "./stored-responses.ts";
 
 export interface PageQuery {
   readonly after?: string | undefined;
@@ -19,14 +19,12 @@ export interface PageQuery {
 const PAGES_AT_ONCE = 4;
 /** Items of all responses whose places are remembered; each takes some hundred bytes. */
 const MOST_REMEMBERED = 100_000;
-/** A response takes so many more. */
+/** What a response takes beside its items, as so many of them. */
 const COUNT_OF_RESPONSE = 20;
 /** Characters of a response that is looked through again for each page: that costs no more than to remember it. */
 const SHORT_TEXT = 16 * 1024;
-/** Bytes. */
-const LONG_PAGE = 256 * 1024;
-/** Characters of a client's id in a message. */
-const MOST_QUOTED = 100;
+/** A page of more bytes is sent in a turn of its own. */
+const LONG_PAGE_BYTES = 256 * 1024;
 
 interface Remembered {
   readonly given: Promise<GivenItems>;
@@ -68,7 +66,7 @@ export class InputItems {
         `"last_id":${idAt(indices.at(-1))},"has_more":${hasMore}}`,
     );
     // Megabytes are written and sent in two turns.
-    if (page.length > LONG_PAGE) await turns.next();
+    if (page.length > LONG_PAGE_BYTES) await turns.next();
     return page;
   }
 

@@ -6,7 +6,7 @@ import * as field from "../../../base/operation/fields.ts";
 import { operation } from "../../../base/operation/operation.ts";
 import { inputItemsSchema, responsesReplySchema } from "../../../wire/responses/schema.ts";
 import type { InputItems } from "./input-items.ts";
-import type { StoredResponses } from "./stored-responses.ts";
+import { MOST_QUOTED, type StoredResponses } from "./stored-responses.ts";
 
 /** An id of any other form is of no response here: clients are told the same of those that were made elsewhere. */
 const path = z.object({ id: z.string().describe("Its id.") });
@@ -78,8 +78,6 @@ export const responseOperations = ({ responses, inputItems }: ResponseOperations
     },
   }),
 });
-
-const MOST_QUOTED = 100;
 
 const notFound = (id: string) =>
   fail("not_found", `There is no stored response "${id.slice(0, MOST_QUOTED)}".`, { param: "/id" });

@@ -25,7 +25,7 @@ const OWN_ID = /^[\w-]{1,64}$/;
 /** Longest id of an item that requests can name. */
 export const MAX_ID_LENGTH = 256;
 /** Characters of a client's id in a message. */
-const MOST_QUOTED = 100;
+export const MOST_QUOTED = 100;
 /** Each is a read of the store. */
 const ITEMS_A_TURN = 256;
 /** The table of responses, and that of the days on which they expire. */

@@ -122,11 +122,16 @@ export function coveredEndpoints({ plan, reservation: { fit } }: ReservedCall): 
 }
 
 /** Output tokens that the call was fitted to at an endpoint; undefined: it was not. */
-export const fittedAt = (call: Call, endpoint: Endpoint | undefined): number | undefined =>
-  endpoint && call.reservation?.fit?.get(endpoint.id)?.limit;
+export const fittedAt = (
+  { reservation }: Partial<Pick<Call, "reservation">>,
+  endpoint: Endpoint | undefined,
+): number | undefined => endpoint && reservation?.fit?.get(endpoint.id)?.limit;
 
 /** The output limit that an endpoint is told instead of what the client said; undefined: it is told what the client said. */
-export function limitAt(call: Call, endpoint: Endpoint | undefined): number | undefined {
+export function limitAt(
+  call: Partial<Pick<Call, "reservation" | "plan">>,
+  endpoint: Endpoint | undefined,
+): number | undefined {
   const { plan } = call;
   return fittedAt(call, endpoint) ?? (plan?.limits && endpoint && plan.limits.get(endpoint.id));
 }
