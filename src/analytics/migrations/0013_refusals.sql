@@ -1,4 +1,4 @@
--- Of an attempt: the row of the table of refusals that the provider's answer matched; empty where none did.
+-- The row of the table of refusals that the provider's answer to an attempt matched; empty where none did.
 ALTER TABLE requests
     ADD COLUMN IF NOT EXISTS `attempt_rows.refusal` Array(LowCardinality(String)) AFTER `attempt_rows.upstream_code`;
 

@@ -87,11 +87,12 @@ export class NearestWords {
   }
 }
 
-/** Notes the pairs of neighbours in a word, its ends included, as bits; pairs may share one. */
+/** Notes the pairs of neighbours in a word, its ends included, as bits of a hash; pairs may share one. */
 function sign(word: string, signs: Int32Array, at: number): void {
   let before = 0;
   for (let i = 0; i <= word.length; i++) {
     const code = i === word.length ? 0 : word.charCodeAt(i);
+    // The highest seven bits: as many numbers as `SIGNS` have bits. The factor is Knuth's, which spreads neighbours.
     const bit = Math.imul(before * 37 + code, 0x9e3779b1) >>> 25;
     signs[at + (bit >> 5)] = (signs[at + (bit >> 5)] as number) | (1 << (bit & 31));
     before = code;

@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 
 /** `socks5`: names are looked up here; `socks5h`: by the proxy. */
-export type ProxyScheme = "http" | "https" | "socks5" | "socks5h";
+type ProxyScheme = "http" | "https" | "socks5" | "socks5h";
 
 export interface ProxyAddress {
   readonly scheme: ProxyScheme;
@@ -17,7 +17,7 @@ export interface ProxyAddress {
   readonly shown: string;
   /** Not enumerable; never logged, never in an error. */
   readonly credentials: ProxyCredentials | undefined;
-  /** Equal where all of the addresses is, credentials included. Not enumerable: it is a digest of them. */
+  /** Equal for addresses that agree in everything, credentials included. Not enumerable: it is a digest of them. */
   readonly id: string;
 }
 
@@ -27,11 +27,15 @@ export interface ProxyCredentials {
   readonly password: Buffer;
 }
 
+/** What signs in to a proxy of HTTP, before it is encoded (RFC 7617, 2). */
+export const basicPair = ({ user, password }: ProxyCredentials): Buffer =>
+  Buffer.concat([user, Buffer.from(":"), password]);
+
 const PORTS: Readonly<Record<ProxyScheme, number>> = { http: 80, https: 443, socks5: 1080, socks5h: 1080 };
 /** RFC 1929 has one byte for each length. */
 const MAX_SOCKS_BYTES = 255;
 const COLON = 0x3a;
-/** Names of DNS with what else resolvers take, and addresses. A URL's reader leaves signs such as those of variables. */
+/** Names of DNS with what else resolvers take, and addresses. A URL's reader takes other signs too, such as those of a variable that was not filled in. */
 const HOST = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])$/;
 
 /**

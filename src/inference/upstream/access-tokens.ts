@@ -17,7 +17,7 @@ export interface AccessTokens {
 }
 
 /** Sends a form to a URL, by a provider's own proxy where it has one. */
-export type PostForm = (url: URL, form: string, proxy: Provider["proxy"]) => Promise<Answer>;
+type PostForm = (url: URL, form: string, proxy: Provider["proxy"]) => Promise<Answer>;
 
 interface CachedToken {
   readonly token: string;

@@ -8,7 +8,7 @@ import * as zlib from "node:zlib";
 import { contentStart, formOf } from "../../wire/forms/first-bytes.ts";
 
 /** How content is to be decoded; undefined: it is not coded. */
-export type NewDecoder = (() => Transform) | undefined;
+type NewDecoder = (() => Transform) | undefined;
 
 /** No server applies more codings than this: of a longer list the last ones are removed. */
 const MAX_CODINGS = 3;
@@ -28,11 +28,7 @@ const newGunzip = () => zlib.createGunzip({ finishFlush: constants.Z_SYNC_FLUSH 
 const newInflate = () => zlib.createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
 const newInflateRaw = () => zlib.createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
 const newBrotli = () => zlib.createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
-/** Node 20 has no zstd. */
-const newZstd: NewDecoder =
-  typeof zlib.createZstdDecompress === "function"
-    ? () => zlib.createZstdDecompress({ finishFlush: constants.ZSTD_e_flush })
-    : undefined;
+const newZstd = () => zlib.createZstdDecompress({ finishFlush: constants.ZSTD_e_flush });
 
 /** Names of codings, those that servers use beside the registered ones too. What is none of these says nothing of the content. */
 const CODINGS: ReadonlyMap<string, string> = new Map([
@@ -72,14 +68,10 @@ export const isShown = (coding: string, head: Buffer): boolean =>
  * @param coding one of `codingsOf`, or {@link UNNAMED}
  * @param head the first bytes of the content, as many as show it, or all of it
  * @param mayBeText text of any kind is taken as it is, not only what answers begin with
- * @throws Error where the content is in a coding that this version of Node cannot decode
  */
 export function decoderOf(coding: string, head: Buffer, mayBeText = false): NewDecoder {
   if (head.subarray(0, GZIP.length).equals(GZIP)) return newGunzip;
-  if (head.subarray(0, ZSTD.length).equals(ZSTD)) {
-    if (newZstd === undefined) throw new Error("zstd");
-    return newZstd;
-  }
+  if (head.subarray(0, ZSTD.length).equals(ZSTD)) return newZstd;
   // What says gzip or zstd and is neither is not coded.
   if (!hasNoMagic(coding) || head.length === 0 || isPlain(head, mayBeText)) return undefined;
   if (coding === "br") return newBrotli;
@@ -97,13 +89,16 @@ function isPlain(head: Buffer, mayBeText: boolean): boolean {
   return form !== "json" || /^.\s*(?:["[\]{}]|$)/.test(text.slice(contentStart(text)));
 }
 
+/** Bytes before a frame's headers. */
+const PRELUDE_BYTES = 12;
+
 /** A frame of AWS's begins with its length, that of its headers, and the checksum of both (Smithy, "Amazon Event Stream"). */
 const isFrame = (head: Buffer): boolean =>
-  head.length >= 12 && zlib.crc32(head.subarray(0, 8)) === head.readUInt32BE(8);
+  head.length >= PRELUDE_BYTES && zlib.crc32(head.subarray(0, 8)) === head.readUInt32BE(8);
 
 /** Whether bytes are text, though its last character may be cut. */
 function isText(bytes: Buffer): boolean {
-  // A control character but for white space, which no text has, and bytes in a coding soon have.
+  // No text has control characters other than white space. Bytes in a coding soon have one.
   if (/[^\t\n\r\u0020-\u007e\u0080-\u00ff]/.test(bytes.toString("latin1"))) return false;
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });

@@ -6,7 +6,7 @@ import type { Transform } from "node:stream";
 import { decoderOf, isShown } from "./content-coding.ts";
 
 /** Receives the content: `onData` any number of times, then one of the others. Nothing after {@link Decoding.stop}. */
-export interface DecodedSink {
+interface DecodedSink {
   onData(chunk: Buffer): void;
   onEnd(): void;
   /** The content cannot be decoded, or stands for too much. */
@@ -14,7 +14,7 @@ export interface DecodedSink {
 }
 
 /** What content comes from. */
-export interface ContentSource {
+interface ContentSource {
   pause(): void;
   resume(): void;
 }
@@ -24,7 +24,7 @@ const FREE_BYTES = 16 * 1024 * 1024;
 /** Times that larger content may be as long. Answers and streams of them are hardly ten times as long as in gzip. */
 const MAX_RATIO = 200;
 
-export interface CodedContent {
+interface CodedContent {
   /** In the order in which they were applied; `UNNAMED` stands for one that may be there. */
   readonly codings: readonly string[];
   /** Words of any kind are expected, as a refusal has: they are never taken for a coding that has no magic number. */
@@ -168,12 +168,7 @@ class Stage implements DecodedSink, ContentSource {
 
   #begin(head: Buffer): void {
     this.#head = undefined;
-    try {
-      this.#decoder = decoderOf(this.#coding, head, this.#mayBeText)?.();
-    } catch {
-      this.#next.onUndecoded();
-      return;
-    }
+    this.#decoder = decoderOf(this.#coding, head, this.#mayBeText)?.();
     this.#decoder
       ?.on("data", (chunk: Buffer) => this.#next.onData(chunk))
       .on("end", () => this.#next.onEnd())

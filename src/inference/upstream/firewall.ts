@@ -11,6 +11,8 @@ export const FIREWALL_CODE = "firewall_page";
 /** Statuses with which firewalls refuse. */
 export const FIREWALL_STATUSES: readonly number[] = [403, 406, 451];
 
+/** A page shows that it is one by as many. */
+const LOOKED_AT_BYTES = 1000;
 /** How pages begin. What is XML and no page is a provider's (AWS's `<Error>`). */
 const PAGE =
   /^(?:<\?xml[^>]{0,200}>\s{0,20})?(?:<!--[^>]{0,500}>\s{0,20})?<(?:!doctype html|html|head|title|body|meta|script|style|center|h1)\b/i;
@@ -22,16 +24,11 @@ const PAGE =
  */
 export function isOfFirewall(status: number, headers: AnswerHeaders, body: Buffer): boolean {
   if (!FIREWALL_STATUSES.includes(status)) return false;
-  const text = body.toString();
-  if (
-    PAGE.test(
-      text
-        .slice(0, 1000)
-        .replace(/^\uFEFF/, "")
-        .trimStart(),
-    )
-  )
-    return true;
+  const begun = body
+    .toString("utf8", 0, LOOKED_AT_BYTES)
+    .replace(/^\uFEFF/, "")
+    .trimStart();
+  if (PAGE.test(begun)) return true;
   const [value] = bodyValues(body);
   if (isObject(value)) return value.cloudflare_error === true;
   if (Array.isArray(value)) return false;

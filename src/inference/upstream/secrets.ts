@@ -1,6 +1,8 @@
 /** The secrets that a call is made with, and their removal from what is said of it, in whatever form it repeats them. */
 import type { Credential } from "../../base/endpoint.ts";
-import type { ProxyAddress, ProxyCredentials } from "../../base/network/proxy-address.ts";
+import { escapeHtml } from "../../base/html.ts";
+import { basicPair, type ProxyAddress, type ProxyCredentials } from "../../base/network/proxy-address.ts";
+import { STRUCK } from "./struck-out/credentials.ts";
 
 /** Shorter credentials are ordinary words: removing them would garble messages and hide nothing. */
 const MIN_CREDENTIAL = 8;
@@ -10,7 +12,7 @@ const MIN_PASSWORD = 4;
 const MAX_ENCODED = 4096;
 
 /** A text without these secrets. */
-export type Clean = (text: string) => string;
+type Clean = (text: string) => string;
 
 /**
  * @param credential of the provider
@@ -36,8 +38,6 @@ export function withoutSecrets(
   };
 }
 
-const STRUCK = "[credential]";
-
 /** All strings of a credential that must never be shown. */
 function partsOf(credential: Credential | undefined): readonly string[] {
   if (credential === undefined) return [];
@@ -62,29 +62,17 @@ function formsOf(secret: string): readonly string[] {
     escaped,
     escaped.replaceAll(/%[\dA-F]{2}/g, (code) => code.toLowerCase()),
     JSON.stringify(secret).slice(1, -1),
-    inMarkup(secret),
+    escapeHtml(secret),
   ];
 }
 
-const formsOfPassword = ({ user, password }: ProxyCredentials): readonly string[] => [
-  ...formsOf(password.toString()),
-  ...formsOf(password.toString("latin1")),
+const formsOfPassword = (credentials: ProxyCredentials): readonly string[] => [
+  ...formsOf(credentials.password.toString()),
+  ...formsOf(credentials.password.toString("latin1")),
   // What is sent is both together (RFC 7617).
-  ...formsOf(Buffer.concat([user, Buffer.from(":"), password]).toString("latin1")),
-  Buffer.concat([user, Buffer.from(":"), password])
-    .toString("base64")
-    .replaceAll("=", ""),
+  ...formsOf(basicPair(credentials).toString("latin1")),
+  basicPair(credentials).toString("base64").replaceAll("=", ""),
 ];
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-const inMarkup = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] as string);
 
 /** A truncated message may end in the middle of the secret. */
 function withoutStart(text: string, secret: string): string {

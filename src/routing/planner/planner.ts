@@ -162,7 +162,7 @@ function order(
   candidates.sort(limits === undefined ? byRankScoreId : byRankLimitScoreId(limits));
 }
 
-/** Where nobody named them, those that give longer answers come before the others, whatever the sort. */
+/** Among endpoints that the gateway chooses from, those that give longer answers come before the others, whatever the sort. */
 function byRankLimitScoreId(limits: ReadonlyMap<string, number>): (a: Candidate, b: Candidate) => number {
   const limitOf = ({ endpoint }: Candidate) => limits.get(endpoint.id) ?? Number.MAX_SAFE_INTEGER;
   return (a, b) => {

@@ -52,7 +52,7 @@ const TIER = Object.fromEntries(
 /** A failing endpoint that cannot give what is asked for either. */
 const FAILING_SHORTER: Tier = Object.freeze({ name: "failing", rank: 1005 });
 
-/** Whose endpoints nobody named: the gateway chooses their order. */
+/** The endpoints of these were named by no policy and no request: the gateway chooses their order. */
 const CHOSEN_HERE: ReadonlySet<TierName> = new Set(["sorted", "full", "shorter", "failing"]);
 
 export const isChosenHere = ({ name }: Tier): boolean => CHOSEN_HERE.has(name);

@@ -1,7 +1,7 @@
 /** The way to an origin: directly, by a proxy that passes requests on, or through a tunnel that a proxy opens. */
-import type { ProxyAddress } from "../../../base/network/proxy-address.ts";
+import { basicPair, type ProxyAddress } from "../../../base/network/proxy-address.ts";
 
-export interface DirectRoute {
+interface DirectRoute {
   readonly kind: "direct";
   readonly origin: URL;
 }
@@ -45,6 +45,5 @@ export const forwardingOf = (route: Route): Forwarding | undefined =>
 /** The field that signs in to a proxy of HTTP (RFC 7617), as a line; empty where it asks for none. */
 export function authorizationTo({ credentials }: ProxyAddress): string {
   if (credentials === undefined) return "";
-  const pair = Buffer.concat([credentials.user, Buffer.from(":"), credentials.password]);
-  return `proxy-authorization: Basic ${pair.toString("base64")}\r\n`;
+  return `proxy-authorization: Basic ${basicPair(credentials).toString("base64")}\r\n`;
 }

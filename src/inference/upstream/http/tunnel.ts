@@ -7,11 +7,11 @@ import { openTls, peerOf, proxyPeerOf, type Sessions } from "./dial.ts";
 import { ConnectError, codeOf } from "./errors.ts";
 import { authorizationTo, type TunnelRequest } from "./route.ts";
 
-export interface TunnelOptions extends TunnelRequest {
+interface TunnelOptions extends TunnelRequest {
   readonly sessions: Sessions;
 }
 
-export interface TunnelEvents {
+interface TunnelEvents {
   /** The provider is at the other end. What it has sent already is read from the socket, which is paused. */
   onOpen(socket: Socket): void;
   /** It could not be opened, and its socket is closed. */

@@ -5,7 +5,7 @@
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { cidrAllows } from "../../../base/network/cidr-list.ts";
-import { withoutBrackets } from "../../../base/network/proxy-address.ts";
+import { peerOf } from "../http/dial.ts";
 
 /** Whether an origin is called directly. */
 export type IsDirect = (origin: URL) => boolean;
@@ -22,10 +22,10 @@ const THIS_MACHINE = ["127.0.0.0/8", "::1", "0.0.0.0", "::"];
  */
 export function readNoProxy(text: string): IsDirect {
   const entries = entriesOf(text).flatMap((entry) => entryOf(entry) ?? []);
-  return ({ hostname, port, protocol }) => {
-    const host = withoutBrackets(hostname).replace(/\.$/, "");
-    const number = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
-    return isThisMachine(host) || entries.some((means) => means(host, number));
+  return (origin) => {
+    const { host: name, port } = peerOf(origin);
+    const host = name.replace(/\.$/, "");
+    return isThisMachine(host) || entries.some((means) => means(host, port));
   };
 }
 

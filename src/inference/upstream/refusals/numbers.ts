@@ -34,7 +34,9 @@ const ANSWER = [
 
 /**
  * @param groups what the row's own words say
- * @param message of an overflow, whose numbers are read where the words say none */
+ * @param message of an overflow, whose numbers are read where the words say none
+ * @param upstream the same error: its own members go before the message
+ */
 export function numbersOf(
   groups: Readonly<Record<string, string | undefined>>,
   message: string,

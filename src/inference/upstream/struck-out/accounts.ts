@@ -25,6 +25,7 @@ const ACCOUNTS: readonly RegExp[] = [
   /(?<=\bkey[ _](?:id|hash)(?: \(token\))?[ :='"`(]{1,3})(?=[\w-]*\d)[A-Za-z\d][\w-]{5,63}/gi,
 ];
 
+/** Removes ids of the gateway's accounts from a provider's message. */
 export function withoutAccounts(message: string): string {
   let text = message;
   for (const accounts of ACCOUNTS) text = text.replaceAll(accounts, "[account]");

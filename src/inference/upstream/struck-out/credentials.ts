@@ -1,6 +1,7 @@
 /** Credentials of any kind: by what names them, or by the beginnings that their makers give them. */
 
-const STRUCK = "[credential]";
+/** Stands for a credential in a text. */
+export const STRUCK = "[credential]";
 
 /** Headers of authentication, signed tokens, and what is in an address. */
 const IN_FULL: readonly RegExp[] = [
@@ -66,6 +67,7 @@ const NAMED: readonly RegExp[] = [
   /\b((?:api[-_ ]?key|token|password|credentials?) (?:provided|given|sent|used)(?:: ?| )["'`(]?)(?=[\w-]{0,2000}\d|[A-Za-z]{16})([\w.~+/=*-]{6,2000})/gi,
 ];
 
+/** Removes credentials from a provider's message. */
 export function withoutCredentials(message: string): string {
   let text = message;
   for (const credentials of IN_FULL) text = text.replaceAll(credentials, STRUCK);

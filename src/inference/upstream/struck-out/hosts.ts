@@ -78,6 +78,7 @@ const WORDS: readonly RegExp[] = [
   new RegExp(`\\b(?<![\\w.:/@-])(?:${SERVERS})[\\w-]{0,50}:\\d{4,5}\\b(?![\\w.:-])`, "gi"),
 ];
 
+/** Removes addresses and names of the operator's machines from a provider's message. */
 export function withoutHosts(message: string): string {
   let text = message;
   for (const hosts of [FOUR, SIX, ...ENDINGS, OF_ACCOUNTS, ...WORDS]) text = text.replaceAll(hosts, "[host]");

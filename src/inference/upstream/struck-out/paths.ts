@@ -21,6 +21,7 @@ const PATHS: readonly RegExp[] = [
   /(?<![\w\\])(?:\\{2}|\\{4})(?:(?=[a-z-]{0,60}[\d.-])|(?=[\w.-]{2,64}(?:\\{1,2}[\w$.-]{2,80}){2}))[A-Za-z\d][\w.-]{1,63}\\{1,2}[\w$.-]{2,80}(?:\\{1,2}[\w$.-]{1,100}){0,20}/gi,
 ];
 
+/** Removes paths of files from a provider's message. */
 export function withoutPaths(message: string): string {
   let text = message;
   for (const paths of PATHS) text = text.replaceAll(paths, "[path]");

@@ -1,4 +1,4 @@
-/** Refusals by what stands before a provider: `firewall.ts` tells them from the provider's own, and gives them this code. */
+/** Refusals by firewalls before providers: `firewall.ts` tells them from the provider's own, and gives them this code. */
 import { FIREWALL_CODE, FIREWALL_STATUSES } from "../../firewall.ts";
 import type { Row } from "../row.ts";
 
