@@ -9,10 +9,12 @@ import { exceptionFrame } from "../../support/wire/converse.fixtures.ts";
 import {
   bytesOf,
   DIALECTS,
+  type Dialect,
   dataOf,
   FORMATS,
   labelled,
   requestOf,
+  SSE,
   streamed,
   TEXT,
   whole,
@@ -23,10 +25,6 @@ beforeAll(async () => {
   field = await startField();
 });
 afterAll(() => field.stop());
-
-const SSE = ["chat", "responses", "messages", "gemini"] as const;
-
-type Dialect = (typeof DIALECTS)[number];
 
 interface Case {
   readonly name: string;

@@ -8,6 +8,9 @@ import type { Scripted } from "../../support/field/upstream.ts";
 
 export const FORMATS = ["chat", "completions", "responses", "messages", "generate"] as const;
 export const DIALECTS = ["chat", "responses", "messages", "gemini", "converse"] as const;
+export type Dialect = (typeof DIALECTS)[number];
+/** Dialects whose streams are server-sent events. */
+export const SSE = ["chat", "responses", "messages", "gemini"] as const satisfies readonly Dialect[];
 
 /** Text with what cuts and escapes could harm, and arguments that a value would lose digits of. */
 export const SAID: Said = {

@@ -9,11 +9,13 @@ import type { Scripted } from "../../support/field/upstream.ts";
 import {
   bytesOf,
   DIALECTS,
+  type Dialect,
   dataOf,
   FORMATS,
   heardOf,
   labelled,
   SAID,
+  SSE,
   streamed,
   whole,
 } from "./answer-forms.fixtures.ts";
@@ -24,8 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => field.stop());
 
-type Dialect = (typeof DIALECTS)[number];
-
 interface Form {
   readonly name: string;
   readonly isStream: boolean;
@@ -34,7 +34,6 @@ interface Form {
   readonly warning?: string;
 }
 
-const SSE: readonly Dialect[] = ["chat", "responses", "messages", "gemini"];
 const SSE_LABEL = "text/event-stream";
 const OTHER_LABELS = [
   "text/plain; charset=utf-8",
