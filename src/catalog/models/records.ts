@@ -105,6 +105,7 @@ export const aliasesField = z
   .optional()
   .describe("Other names that calls may give the model; absent where it has none.");
 
+/** The member of a model's record, as `aliasesField` has it. */
 export const aliasesOf = ({ aliases }: Model): { aliases?: string[] } =>
   aliases.length === 0 ? {} : { aliases: [...aliases] };
 

@@ -55,6 +55,7 @@ const FAILING_SHORTER: Tier = Object.freeze({ name: "failing", rank: 1005 });
 /** The endpoints of these were named by no policy and no request: the gateway chooses their order. */
 const CHOSEN_HERE: ReadonlySet<TierName> = new Set(["sorted", "full", "shorter", "failing"]);
 
+/** Whether the gateway chooses the order of the tier's endpoints. */
 export const isChosenHere = ({ name }: Tier): boolean => CHOSEN_HERE.has(name);
 
 /** @param isShorter it cannot give as long an answer as is asked for, and another one can */

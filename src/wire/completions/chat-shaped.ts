@@ -41,7 +41,7 @@ function reshaped({ choices, ...rest }: JsonObject, said: "delta" | "message"): 
   };
 }
 
-/** Parts of other types, such as thinking, are none of the text. */
+/** The text of a chat message's content. Parts of other types, such as thinking, are none of it. */
 export function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   return listOf(content)

@@ -46,4 +46,5 @@ export function unknownPart(text: string): string {
   return text.length < BOM.length ? text : "";
 }
 
+/** Whether a character is white space of JSON. @param code of the character */
 export const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;

@@ -1,10 +1,8 @@
-/**
- * Members that grow from event to event: what a later piece adds to what came before. Names are a provider's, so the objects have no
- * prototype that a name could reach.
- */
+/** Members that grow from event to event: what a later piece adds to what came before. */
 import { append } from "../json/append.ts";
 import { isObject, type JsonObject } from "../neutral/reader.ts";
 
+/** Names are a provider's, so such an object has no prototype that a name could reach. */
 export type Grown = Record<string, unknown>;
 
 export const newGrown = (): Grown => Object.create(null) as Grown;
@@ -19,6 +17,7 @@ export function join(grown: Grown, piece: JsonObject, depth = 0): void {
   for (const key of Object.keys(piece)) joinMember(grown, key, piece[key], depth);
 }
 
+/** As {@link join}, for one member. @param depth of the object that has it */
 export function joinMember(grown: Grown, key: string, value: unknown, depth = 0): void {
   const before = grown[key];
   if (value === null || value === undefined) {

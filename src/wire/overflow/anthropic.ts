@@ -14,6 +14,7 @@ const OWN_WORDS =
 /** Room for an answer, in tokens, below which Claude Code does not lower `max_tokens`, and has to compact. */
 const LEAST_ROOM = 4000;
 
+/** The message of an error; the provider's own words follow, unless they are these. */
 export function messagesOverflow(overflow: Overflow): string {
   return OWN_WORDS.test(overflow.said) ? overflow.said : withReason(wordsOf(overflow), overflow.said);
 }

@@ -8,6 +8,7 @@ import { type Overflow, overflowKind } from "../../base/overflow.ts";
 /** A message that begins so has the words already. */
 const OWN_WORDS = /^(?:this model's maximum context length is \d|your input exceeds the context window)/i;
 
+/** The message of an error; the provider's own words follow, unless they are these. */
 export function overflowMessage(overflow: Overflow): string {
   return OWN_WORDS.test(overflow.said) ? overflow.said : withReason(wordsOf(overflow), overflow.said);
 }

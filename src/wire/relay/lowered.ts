@@ -69,10 +69,11 @@ function changesOf(budgets: readonly Budget[], least: readonly Stated[], told: T
   };
 }
 
+/** What is told in another way of a request's body. */
 export const bodyChanges = (request: ClientRequest, endpoint: Endpoint, told: Told): Changes =>
   changesOf(budgetsIn(request, endpoint), numbersIn(request, LEAST_PATHS), told);
 
-/** @param json latin1 */
+/** What is told in another way of options for a provider. @param json latin1 */
 export const optionChanges = (json: string, endpoint: Endpoint, told: Told): Changes =>
   changesOf(optionBudgets(json, endpoint), optionNumbers(json, LEAST_PATHS), told);
 

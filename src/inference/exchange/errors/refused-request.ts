@@ -17,6 +17,10 @@ export type Refused = Partial<Pick<Call, "request" | "endpoint" | "incoming" | "
 /** Statuses of a refused request that have the same meaning for the client. */
 const PASSED_STATUSES = new Set([400, 404, 409, 413, 422]);
 
+/**
+ * @param failed of class `client`
+ * @returns an error of the refusal's meaning, with the provider's words; `upstream_rejected` where no row of the table matched
+ */
 export function refusedRequest(failed: UpstreamFailure, call: Refused): WeirError {
   const { httpStatus, upstream, refusal } = failed;
   const message = upstream.message === "" ? "The provider refused this request." : upstream.message;
@@ -43,6 +47,7 @@ export function refusedRequest(failed: UpstreamFailure, call: Refused): WeirErro
 export const upstreamCode = (code: string): Pick<ErrorExtras, "details"> =>
   code === "" ? {} : { details: { upstream_code: code } };
 
+/** An error `context_length_exceeded`, in the words of OpenAI; formats with words of their own take the numbers. */
 export const overflowError = (overflow: Overflow, { incoming }: Refused, details?: ErrorExtras["details"]) =>
   fail("context_length_exceeded", overflowMessage(overflow), {
     overflow,

@@ -16,11 +16,13 @@ export interface Sessions {
   proxy?: Buffer;
 }
 
+/** The origin's own end; its port is the scheme's where the URL has none. */
 export const peerOf = ({ protocol, hostname, port }: URL): Peer => {
   const isTls = protocol === "https:";
   return { host: withoutBrackets(hostname), port: Number(port) || (isTls ? 443 : 80), isTls };
 };
 
+/** The proxy's end. */
 export const proxyPeerOf = ({ scheme, host, port }: ProxyAddress): Peer => ({
   host,
   port,
@@ -28,6 +30,7 @@ export const proxyPeerOf = ({ scheme, host, port }: ProxyAddress): Peer => ({
 });
 
 /**
+ * Begins TLS to a peer.
  * @param of whose session is resumed and kept
  * @param through a tunnel to the peer; without it, a connection is made
  */

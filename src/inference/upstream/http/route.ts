@@ -23,6 +23,7 @@ export interface TunnelRequest extends Pick<ProxyRoute, "origin" | "proxy"> {
 
 export type Route = DirectRoute | ProxyRoute;
 
+/** @param proxy undefined: the origin is called directly */
 export function routeTo(origin: URL, proxy: ProxyAddress | undefined): Route {
   if (proxy === undefined) return { kind: "direct", origin };
   const isOfHttp = proxy.scheme === "http" || proxy.scheme === "https";
@@ -37,6 +38,7 @@ export interface Forwarding {
   readonly fields: string;
 }
 
+/** Undefined where the provider itself gets the requests. */
 export const forwardingOf = (route: Route): Forwarding | undefined =>
   route.kind === "forwarded"
     ? { origin: route.origin.origin, fields: authorizationTo(route.proxy) }

@@ -20,6 +20,7 @@ type Name = "http_proxy" | "https_proxy" | "all_proxy";
 type Variables = Readonly<Partial<Record<Name | Uppercase<Name>, ProxyAddress | undefined>>> &
   Readonly<Partial<Record<"no_proxy" | "NO_PROXY", string | undefined>>>;
 
+/** The settings that the variables of the environment make. */
 export function proxySettingsOf(set: Variables): ProxySettings {
   const all = set.all_proxy ?? set.ALL_PROXY;
   const around = set.no_proxy ?? set.NO_PROXY ?? "";
