@@ -278,6 +278,8 @@ export interface Reservation extends Cover {
   toolUses?: number;
   /** Set where less is held than the call may cost. */
   readonly fit?: Fit;
+  /** What it covers at endpoints that are told fewer tokens than the client asks for; by id. */
+  readonly lowered?: ReadonlyMap<string, Cover>;
 }
 
 /** A call whose body was read. Each step takes the type that the step before returned, so a wrong order does not compile. */

@@ -17,7 +17,7 @@ import type { Bodies } from "./body/bodies.ts";
 import type { PlannedCall, Reservation, ReservedCall } from "./call.ts";
 import { outputBound, type WorstCase, worstCase } from "./reservation/cost-bound.ts";
 import { dearest, dearestTool } from "./reservation/extra-bounds.ts";
-import { coverAt, type FitDeps, Fitting } from "./reservation/fit.ts";
+import { coverAt, type FitDeps, Fitting, loweredCovers } from "./reservation/fit.ts";
 import type { HoldQueue, Wish } from "./reservation/hold-queue.ts";
 import {
   growHolds,
@@ -106,12 +106,11 @@ function holdInFull(deps: ReserveDeps, sized: SizedCall): MaybePromise<ReservedC
   });
 }
 
-const inFull = ({ inputTokens, outputTokens, worst }: SizedCall, holds: Holds): Reservation => ({
-  holds,
-  inputTokens,
-  outputTokens,
-  toolUses: worst.toolUses,
-});
+function inFull({ call, inputTokens, outputTokens, worst }: SizedCall, holds: Holds): Reservation {
+  const reservation = { holds, inputTokens, outputTokens, toolUses: worst.toolUses };
+  const lowered = loweredCovers(call);
+  return lowered === undefined ? reservation : { ...reservation, lowered };
+}
 
 /** Takes what the call wishes for, now or, where it may wait, in its turn. */
 function holdOtherwise(deps: ReserveDeps, wish: FullWish): MaybePromise<ReservedCall> {

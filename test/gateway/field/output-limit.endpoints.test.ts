@@ -21,6 +21,8 @@ beforeAll(async () => {
     full: { creditMicroUsd: CREDIT },
     fitted: { creditMicroUsd: 20_000 },
     thinks: { creditMicroUsd: 28_000 },
+    overrun_whole: { creditMicroUsd: 70_000 },
+    overrun_stream: { creditMicroUsd: 70_000 },
   });
   const bodies = (chat: object) => ({ quirks: { bodies: { chat } } });
   gateway = await testGateway({
@@ -38,6 +40,13 @@ beforeAll(async () => {
         provider: "newer",
         entry: { max_output: 32_000 },
         quirks: { max_tokens_field: "max_completion_tokens" },
+      },
+      {
+        provider: "overruns",
+        price: { input: 1, output: 60 },
+        entry: { max_output: 1000 },
+        instruction: { tokens: 3000, usage: "none" },
+        ...bodies({ omit: ["max_tokens"] }),
       },
       { provider: "unbounded", entry: { context: 50_000, max_output: 50_000 } },
     ],
@@ -113,6 +122,21 @@ test("what is told is held, and a call may be fitted below it", async () => {
   expect(fitted.json.svc.warnings).toEqual([`hold_fitted: ${limit}`]);
   const covered = await ask(["shorter"], {}, { hold: "fit" }, keys.fitted);
   expect(covered.json.svc.warnings).toEqual(["lowered: /max_tokens to 16000"]);
+});
+
+test.each([
+  ["whole", "lowered: /max_tokens to 1000"],
+  ["stream", "insufficient_credits"],
+])("what is held at the endpoint that answers bounds an estimate: %s", async (form, said) => {
+  // 30,000 tokens of the one cost as much as 1000 of the other, which is held 1000 at and writes 3000.
+  const route = { providers: { order: ["overruns", "whole"], only: ["overruns", "whole"] } };
+  const key = keys[`overrun_${form}`] as string;
+  const { text } = await ask([], { max_tokens: 30_000, stream: form === "stream" }, { route }, key);
+  expect(text).toContain(said);
+  expect(text).not.toContain("reserve_exceeded");
+  const { json } = await gateway.call("GET", "/v1/credits", { key });
+  expect(json.available_micro_usd).toBeGreaterThanOrEqual(0);
+  expect(json.held_micro_usd).toBe(0);
 });
 
 describe("thinking, where the limit is lowered and the call is fitted", () => {

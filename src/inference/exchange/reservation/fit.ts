@@ -104,16 +104,24 @@ function longestWithin({ longest, shortest, cost }: Answer, microUsd: number): n
 
 /** What a hold covers at an endpoint; it grows when a stream extends the hold. */
 export const coverAt = (reservation: Reservation, endpoint: Endpoint): Cover =>
-  reservation.fit?.get(endpoint.id) ?? reservation;
+  reservation.fit?.get(endpoint.id) ?? reservation.lowered?.get(endpoint.id) ?? reservation;
 
 /** The same with the prompt, for metering. */
 export function coveredAt(call: Call): CoveredTokens | undefined {
   const { reservation, endpoint } = call;
-  if (reservation?.fit === undefined || endpoint === undefined) return reservation;
-  return {
-    inputTokens: reservation.inputTokens,
-    outputTokens: coverAt(reservation, endpoint).outputTokens,
-  };
+  if (reservation === undefined || endpoint === undefined) return reservation;
+  const cover = coverAt(reservation, endpoint);
+  if (cover === reservation) return reservation;
+  return { inputTokens: reservation.inputTokens, outputTokens: cover.outputTokens };
+}
+
+/** What a hold in full covers at endpoints that are told fewer tokens than the client asks for; undefined where there are none. */
+export function loweredCovers({ plan, request }: PlannedCall): ReadonlyMap<string, Cover> | undefined {
+  const { choices } = request.facts;
+  return (
+    plan.limits &&
+    new Map([...plan.limits].map(([id, limit]): [string, Cover] => [id, { outputTokens: limit * choices }]))
+  );
 }
 
 /** The endpoints of the call's plan that its hold covers an answer of, in the plan's order. */
