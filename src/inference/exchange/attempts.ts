@@ -154,8 +154,7 @@ export class Attempts implements AttemptHost, Indexed {
     if (timeoutMs !== undefined) {
       // The remaining time is divided, so that the next attempts have some too.
       const behind = Math.min(this.#endpoints.length - this.#next, maxAttempts - this.#started);
-      const others = Math.max(0, behind);
-      attempt.giveUpAfter(this.#deps.timers, this.#remainingMs() / (1 + others));
+      attempt.giveUpAfter(this.#deps.timers, this.#remainingMs() / (1 + Math.max(0, behind)));
     }
     if (hedgeAfterMs !== undefined && !this.#isHedged && this.#next < this.#endpoints.length) {
       this.#stopHedge = this.#deps.timers.after(hedgeAfterMs, () => this.#hedge());
@@ -255,7 +254,8 @@ export class Attempts implements AttemptHost, Indexed {
     }
     this.#longer ??= new LongerContext();
     const mayStart = this.#started < this.#call.plan.decision.maxAttempts;
-    const left = mayStart ? this.#endpoints.slice(this.#next) : [];
+    const unasked = mayStart ? this.#endpoints.slice(this.#next - this.#writing) : [];
+    const left = this.#running.map(({ endpoint }) => endpoint).concat(unasked);
     const isRefusal = !mayFallBack(failed) && !this.#longer.isLeft(failed, attempt.endpoint, left);
     if ((isRefusal && isFirst) || this.#call.incoming.reply.gone) {
       this.#cancelAllBut(undefined);

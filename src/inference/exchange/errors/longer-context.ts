@@ -19,7 +19,7 @@ export class LongerContext {
 
   /**
    * Takes note of an overflow. By the declared contexts alone: an endpoint that refuses less than it declares says nothing about others.
-   * @param left the endpoints that were not tried
+   * @param left the endpoints that were not tried, or have not answered yet
    * @returns whether one of them may take the prompt; false for a failure of another kind
    */
   isLeft(failed: UpstreamFailure, { contextLength }: Endpoint, left: readonly Endpoint[]): boolean {

@@ -28,7 +28,7 @@ export interface ControlledUpstream {
   begin(): Promise<void>;
   /** The rest of the stream, or all of a whole answer. */
   answer(): Promise<void>;
-  status(status: number, headers?: Record<string, string>): Promise<void>;
+  status(status: number, headers?: Record<string, string>, error?: object): Promise<void>;
   cut(): Promise<void>;
 }
 
@@ -43,6 +43,8 @@ export interface Options {
   readonly isFaultExpected?: boolean;
   /** The endpoints that its hold was fitted to; all without. */
   readonly fittedTo?: readonly string[];
+  /** Tokens of context, by endpoint; all alike without. */
+  readonly contexts?: Readonly<Record<string, number>>;
 }
 
 /** Nothing is due before the test says how much time passes. */
@@ -103,6 +105,7 @@ export function runAttempts({
   inThread = [],
   isFaultExpected = false,
   fittedTo,
+  contexts = {},
 }: Options = {}) {
   const time = new ManualTime();
   const upstreams: ControlledUpstream[] = [];
@@ -128,7 +131,10 @@ export function runAttempts({
     tsMs: 1,
     startMs: time.nowMs,
   } as unknown as Incoming);
-  const endpoints = ["one", "two", "three"].map((id) => withKeys(endpoint(id), keys));
+  const endpoints = ["one", "two", "three"].map((id) => {
+    const contextLength = contexts[id];
+    return withKeys(endpoint(id, contextLength === undefined ? {} : { contextLength }), keys);
+  });
   const plan = { attempts: endpoints, decision: { ...DEFAULT_DECISION, ...decision } };
   const fit = fittedTo && new Map(fittedTo.map((id) => [id, { limit: 100, outputTokens: 100 }]));
   const reservation = { inputTokens: 1e6, outputTokens: 1e6, fit };
@@ -239,10 +245,10 @@ function controlledUpstream(
       handler.onEnd();
       return turn();
     },
-    status(status, headers = {}) {
+    status(status, headers = {}, error = { message: "no" }) {
       upstream.isOver = true;
       handler.onHead(status, { "content-type": "application/json", ...headers });
-      handler.onData(Buffer.from('{"error":{"message":"no"}}'));
+      handler.onData(Buffer.from(JSON.stringify({ error })));
       handler.onEnd();
       return turn();
     },
