@@ -79,8 +79,11 @@ export class WholeRelay extends Relay {
     else this.#answered(body);
   }
 
-  /** @param isMade the gateway made the body of what arrived: it can be nothing else */
-  #answered(body: Buffer, isMade = false): void {
+  /**
+   * @param isMade the gateway made the body of what arrived: it can be nothing else
+   * @param unreportedBytes of its text, which the report in it does not count
+   */
+  #answered(body: Buffer, isMade = false, unreportedBytes = 0): void {
     const { call, endpoint, passage, ownTools } = this.#input;
     let answer: WholeAnswer;
     try {
@@ -95,8 +98,10 @@ export class WholeRelay extends Relay {
       this.#failed();
       return;
     }
-    if (answer.error !== undefined) this.fail(reportedFailure(answer.error, this.status));
-    else this.finish({ kind: "whole", answer });
+    const { error, facts } = answer;
+    if (error !== undefined) this.fail(reportedFailure(error, this.status));
+    else if (unreportedBytes === 0) this.finish({ kind: "whole", answer });
+    else this.finish({ kind: "whole", answer: { ...answer, facts: { ...facts, unreportedBytes } } });
   }
 
   async #answeredOtherwise(body: Buffer): Promise<void> {
@@ -151,7 +156,7 @@ export class WholeRelay extends Relay {
         this.fail(failure("stream_error", "protocol", this.status, STREAM_CUT));
       else {
         this.answeredAs = answeredAs;
-        this.#answered(folding.whole(), true);
+        this.#answered(folding.whole(), true, folding.unreportedBytes);
       }
     });
   }

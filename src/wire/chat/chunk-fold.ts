@@ -8,6 +8,7 @@ import { textOf } from "../neutral/fragment.ts";
 import type { Fragment, Seal, StreamEvent } from "../neutral/neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { extraContentOf } from "./reasoning.ts";
+import { usageIn } from "./usage.ts";
 
 /** Larger indexes count as the last choice, as in the reader. */
 const MAX_CHOICES = 128;
@@ -34,9 +35,13 @@ export class ChunkFold implements Fold {
   readonly #members = newGrown();
   readonly #choices = new Map<number, FoldedChoice>();
 
-  take({ choices, ...rest }: JsonObject): void {
+  take(event: JsonObject): void {
+    const { choices, ...rest } = event;
     const { id, created, model } = this.#members;
     setMembers(this.#members, rest);
+    // Whole answers have it in this member alone.
+    const usage = usageIn(event);
+    if (usage !== undefined) this.#members.usage = usage;
     // The first chunk names the answer: some servers name each chunk.
     for (const [key, first] of Object.entries({ id, created, model })) {
       if (first !== undefined) this.#members[key] = first;

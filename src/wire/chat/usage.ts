@@ -1,6 +1,6 @@
 /** Chat-completions usage, both ways. `prompt_tokens` includes cached tokens (OpenAI API reference, "usage"). */
 import type { Usage } from "../../base/usage.ts";
-import { countOf, type JsonObject, objectOf } from "../neutral/reader.ts";
+import { countOf, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { areBelievable, cacheTokens } from "../neutral/tokens.ts";
 
 /** Undefined if the value is no usage report (null on the chunks before the last) or has impossible counts. */
@@ -61,6 +61,12 @@ export function readEventUsage(event: JsonObject): Usage | undefined {
     (Array.isArray(event.choices) ? readChatUsage(objectOf(event.choices[0]).usage) : undefined)
   );
 }
+
+/** The same as it is said. */
+export const usageIn = ({ usage, x_groq: groq, choices }: JsonObject): unknown =>
+  [usage, objectOf(groq).usage, objectOf(listOf(choices)[0]).usage].find(
+    (said) => readChatUsage(said) !== undefined,
+  );
 
 /** `cache_write_tokens` is OpenRouter's and OpenAI's name for tokens that were written to a cache. */
 export const writeChatUsage = (usage: Usage) => ({

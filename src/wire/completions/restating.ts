@@ -1,4 +1,5 @@
 /** A text completion and its chunks, which are alike but for their number (OpenAI API reference, "Completions"). */
+import { usageIn } from "../chat/usage.ts";
 import { type Fold, SseFolding } from "../forms/folding.ts";
 import { type Grown, inOrder, joinMember, newGrown, setMembers } from "../forms/joined.ts";
 import type { Restating } from "../forms/restating.ts";
@@ -28,8 +29,12 @@ class TextFold implements Fold {
   readonly #members = newGrown();
   readonly #choices = new Map<number, Grown>();
 
-  take({ choices, ...rest }: JsonObject): void {
+  take(event: JsonObject): void {
+    const { choices, ...rest } = event;
     setMembers(this.#members, rest);
+    // Whole answers have it in this member alone.
+    const usage = usageIn(event);
+    if (usage !== undefined) this.#members.usage = usage;
     for (const value of listOf(choices)) if (isObject(value)) this.#take(value);
   }
 

@@ -30,11 +30,16 @@ export abstract class ReadFolding implements Folding {
   protected readonly fold: Fold;
   readonly #reader: StreamReader;
   readonly #tell: Emit;
+  #textBytes = 0;
+  /** The first bytes of text that a report counts; undefined before any. */
+  #reportedBytes: number | undefined;
 
   constructor(reader: StreamReader, fold: Fold, listen?: Emit) {
     this.#reader = reader;
     this.fold = fold;
     this.#tell = (event) => {
+      if (event.type === "delta") this.#textBytes += event.text.length;
+      else if (event.type === "usage") this.#reportedBytes = this.#textBytes;
       listen?.(event);
       fold.tell?.(event);
     };
@@ -50,6 +55,10 @@ export abstract class ReadFolding implements Folding {
 
   get error(): UpstreamError | undefined {
     return this.#reader.error;
+  }
+
+  get unreportedBytes(): number {
+    return this.#textBytes - (this.#reportedBytes ?? this.#textBytes);
   }
 
   push(read: string): void {

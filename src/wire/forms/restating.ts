@@ -31,6 +31,8 @@ export interface Folding {
   /** The answer is whole, with or without the last event. */
   readonly complete: boolean;
   readonly error: UpstreamError | undefined;
+  /** Bytes of text behind the last report of tokens, where there was one: it does not count them. */
+  readonly unreportedBytes: number;
   /** The whole answer as the dialect writes it, UTF-8 JSON. */
   whole(): Buffer;
 }
