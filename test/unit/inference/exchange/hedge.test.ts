@@ -79,36 +79,6 @@ describe.each([true, false])("a hedge, stream %s", (stream) => {
     expect([kinds(), ended()]).toEqual([["failed"], ["1 one http_error", "2 two cancelled"]]);
   });
 
-  const TOO_LONG = { message: "The prompt is too long.", code: "context_length_exceeded" };
-  const contexts = { one: 1000, two: 5000, three: 1000 };
-
-  test("a prompt that is too long for the first may fit the second, which goes on", async () => {
-    const { time, upstreams, asked, kinds, ended, inFlight } = hedged({ contexts });
-    time.pass(500);
-    await at(upstreams, 0).status(400, {}, TOO_LONG);
-    expect([at(upstreams, 1).isCancelled, kinds()]).toEqual([false, []]);
-    await at(upstreams, 1).answer();
-    expect([asked(), kinds()]).toEqual([["one", "two"], [stream ? "streamed" : "whole"]]);
-    expect([ended(), inFlight()]).toEqual([["1 one http_error", "2 two ok"], 0]);
-  });
-
-  test("and the second is still asked where its body is being written", async () => {
-    const { time, upstreams, asked, kinds, wrote } = hedged({ contexts, inThread: ["two"] });
-    time.pass(500);
-    await at(upstreams, 0).status(400, {}, TOO_LONG);
-    await wrote("two");
-    expect([asked(), kinds()]).toEqual([["one", "two"], []]);
-    await at(upstreams, 1).answer();
-    expect(kinds()).toEqual([stream ? "streamed" : "whole"]);
-  });
-
-  test("one that has no longer context refuses it too", async () => {
-    const { time, upstreams, kinds, ended } = hedged({ contexts: { ...contexts, two: 1000 } });
-    time.pass(500);
-    await at(upstreams, 0).status(400, {}, TOO_LONG);
-    expect([kinds(), ended()]).toEqual([["failed"], ["1 one http_error", "2 two cancelled"]]);
-  });
-
   test("but where the second one refuses it, the first goes on: without a hedge it might answer", async () => {
     const { time, upstreams, asked, kinds, ended } = hedged();
     time.pass(500);
