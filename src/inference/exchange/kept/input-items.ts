@@ -2,8 +2,9 @@
  * Pages of the items that stored responses were made from. Where the items of a response stand is found once for all of its pages, in
  * slices that all callers share: a client that lists ten thousand items asks a hundred times.
  */
-import pLimit from "p-limit";
+import type { KeyContext } from "../../../account/keyring.ts";
 import { fail } from "../../../base/errors.ts";
+import { FairLimit } from "../../../base/fair-queue.ts";
 import { type GivenItems, givenItems, listedItems } from "../../../wire/responses/given-items.ts";
 import type { StoredResponse } from "./kept-rows.ts";
 import { MOST_QUOTED, type ResponseOwner, type StoredResponses } from "./stored-responses.ts";
@@ -15,7 +16,10 @@ export interface PageQuery {
   readonly order: "asc" | "desc";
 }
 
-/** Pages in work, each of which holds its response in memory; others wait. */
+/** Whose responses are listed. */
+type Lister = ResponseOwner & Pick<KeyContext, "orgId">;
+
+/** Pages in work, each of which holds its response in memory; others wait, and orgs take turns. */
 const PAGES_AT_ONCE = 4;
 /** Items of all responses whose places are remembered; each takes some hundred bytes. */
 const MOST_REMEMBERED = 100_000;
@@ -37,7 +41,7 @@ export class InputItems {
   /** By owner and id; from the least recently used to the most. A stored response never changes. */
   readonly #found = new Map<string, Remembered>();
   #count = 0;
-  readonly #atOnce = pLimit(PAGES_AT_ONCE);
+  readonly #atOnce = new FairLimit(PAGES_AT_ONCE);
 
   constructor(responses: StoredResponses) {
     this.#responses = responses;
@@ -47,37 +51,39 @@ export class InputItems {
    * JSON of the page; undefined where there is no such response.
    * @throws WeirError 400 where no item has the id that the page is to stand by; 503 as `StoredResponses.get`
    */
-  page(owner: ResponseOwner, id: string, query: PageQuery): Promise<Buffer | undefined> {
-    return this.#atOnce(() => this.#page(owner, id, query));
+  page(owner: Lister, id: string, query: PageQuery): Promise<Buffer | undefined> {
+    return this.#atOnce.run(owner.orgId, () => this.#page(owner, id, query));
   }
 
-  async #page(owner: ResponseOwner, id: string, query: PageQuery): Promise<Buffer | undefined> {
+  async #page(owner: Lister, id: string, query: PageQuery): Promise<Buffer | undefined> {
     const { turns } = this.#responses;
+    const { orgId } = owner;
     // A row of megabytes takes milliseconds to read: those of many callers are not read in one turn.
-    await turns.next();
+    await turns.next(orgId);
     const stored = await this.#responses.get(owner, id);
     if (stored === undefined) return undefined;
-    const given = await this.#givenOf(`${owner.projectId}/${owner.environment}/${id}`, stored);
+    const given = await this.#givenOf(owner, id, stored);
     const { indices, hasMore } = pageOf(given, query);
-    const data = await turns.run(listedItems(stored.items, given, indices));
+    const data = await turns.run(orgId, listedItems(stored.items, given, indices));
     const idAt = (index: number | undefined) => JSON.stringify(index === undefined ? null : given.ids[index]);
     const page = Buffer.from(
       `{"object":"list","data":[${data.join(",")}],"first_id":${idAt(indices[0])},` +
         `"last_id":${idAt(indices.at(-1))},"has_more":${hasMore}}`,
     );
     // Megabytes are written and sent in two turns.
-    if (page.length > LONG_PAGE_BYTES) await turns.next();
+    if (page.length > LONG_PAGE_BYTES) await turns.next(orgId);
     return page;
   }
 
-  #givenOf(name: string, { items, response }: StoredResponse): Promise<GivenItems> {
+  #givenOf(owner: Lister, id: string, { items, response }: StoredResponse): Promise<GivenItems> {
+    const name = `${owner.projectId}/${owner.environment}/${id}`;
     const before = this.#found.get(name);
     if (before !== undefined) {
       this.#found.delete(name);
       this.#found.set(name, before);
       return before.given;
     }
-    const given = this.#responses.turns.run(givenItems(items, response));
+    const given = this.#responses.turns.run(owner.orgId, givenItems(items, response));
     if (items.length + response.length < SHORT_TEXT) return given;
     const kept: Remembered = { given, count: 0 };
     this.#found.set(name, kept);

@@ -37,7 +37,7 @@ export const responseOperations = ({ responses, inputItems }: ResponseOperations
     output: responsesReplySchema,
     errors: ["not_found"],
     run: async ({ params: { id } }, caller) => {
-      await responses.turns.next();
+      await responses.turns.next(caller.orgId);
       const found = await responses.get(caller, id);
       if (found === undefined) throw notFound(id);
       return raw("application/json", found.response);

@@ -5,7 +5,7 @@ import { InputItems, type PageQuery } from "../../../../../src/inference/exchang
 import type { StoredResponses } from "../../../../../src/inference/exchange/kept/stored-responses.ts";
 import { turnsDuring } from "../../../../support/turns.ts";
 
-const OWNER = { projectId: "p", environment: "live" } as const;
+const ownerIn = (orgId: string) => ({ orgId, projectId: `p-${orgId}`, environment: "live" }) as const;
 
 /** Pages of responses with so many items that are called a0, a1, … */
 function pagesOf(counts: Readonly<Record<string, number>>, fill = "") {
@@ -18,8 +18,8 @@ function pagesOf(counts: Readonly<Record<string, number>>, fill = "") {
       texts.has(id) ? { items: texts.get(id), response: '{"output":[]}' } : undefined,
   } as unknown as StoredResponses;
   const items = new InputItems(responses);
-  return async (id: string, query: Partial<PageQuery> = {}) =>
-    (await items.page(OWNER, id, { limit: 20, order: "asc", ...query }))?.toString();
+  return async (id: string, query: Partial<PageQuery> = {}, orgId = "o") =>
+    (await items.page(ownerIn(orgId), id, { limit: 20, order: "asc", ...query }))?.toString();
 }
 
 describe("where a page begins and ends", () => {
@@ -90,4 +90,13 @@ describe("a conversation is looked through once", () => {
     expect((await turnsDuring(() => page("s"))).turns).toBeLessThan(6);
     expect((await turnsDuring(() => page("r"))).turns).toBeGreaterThan(20);
   });
+});
+
+test("an org that asks for hundreds of pages keeps no other waiting for all of them", async () => {
+  const page = pagesOf({ r: 10_000, s: 10 }, "x".repeat(100));
+  const crowd = Promise.all(Array.from({ length: 300 }, () => page("r", { after: "a9000" }, "crowd")));
+  const { turns, value } = await turnsDuring(() => page("s", {}, "alone"));
+  expect(JSON.parse(value ?? "").data).toHaveLength(10);
+  expect(turns).toBeLessThan(150);
+  expect(new Set(await crowd).size).toBe(1);
 });
