@@ -7,6 +7,7 @@ import { fail, type WeirError } from "../../base/errors.ts";
 
 /** About as many as there are threads of the pool that decompresses. */
 const AT_ONCE = 4;
+/** Beyond it an org has one place, so that few orgs keep no other out. */
 const MOST_WAITING = 1024;
 /** Share of the places to wait in for the bodies of one org. */
 const ORG_SHARE = 1 / 2;
@@ -27,9 +28,11 @@ export class DecodeQueue {
    * @throws WeirError 429 `concurrency` where too many wait
    */
   add(orgId: string, begin: Begin): () => void {
-    if (this.#running < AT_ONCE) return this.#run(begin);
+    // A place that is being given on is of those that wait.
+    if (this.#running < AT_ONCE && this.#waiting === 0) return this.#run(begin);
     const ofOrg = this.#byOrg.get(orgId) ?? new Set();
-    if (this.#waiting >= MOST_WAITING) throw tooMany("Too many compressed bodies are under way");
+    if (this.#waiting >= MOST_WAITING && ofOrg.size > 0)
+      throw tooMany("Too many compressed bodies are under way");
     if (ofOrg.size >= MOST_WAITING * ORG_SHARE)
       throw tooMany("Too many compressed bodies of this organisation are under way");
     let stop = () => {

@@ -50,6 +50,21 @@ test("orgs take turns", async () => {
   }
 });
 
+test("one that comes while a place is being given on does not go before those that wait", async () => {
+  const bodies = new Bodies();
+  for (const name of [...AT_ONCE, "b1"]) bodies.add(name);
+  const ended = bodies.end("a1");
+  bodies.add("a5");
+  await ended;
+  expect(bodies.begun).toEqual([...AT_ONCE, "b1"]);
+  await bodies.end("a2");
+  expect(bodies.begun.at(-1)).toBe("a5");
+  // Where nobody waits it begins at once.
+  await bodies.end("a3");
+  bodies.add("a6");
+  expect(bodies.begun.at(-1)).toBe("a6");
+});
+
 test("those that end at once let the next begin, in turns of their own", async () => {
   const bodies = new Bodies();
   for (const name of AT_ONCE) bodies.add(name);
@@ -95,4 +110,7 @@ test("an org's waiting bodies take half of the places, and all of them together 
   add("b", 500);
   add("c", 12);
   expect(() => bodies.add("c")).toThrow("Too many compressed bodies are under way.");
+  // Two orgs that fill all places keep no third one out.
+  bodies.add("d1");
+  expect(() => bodies.add("d2")).toThrow("Too many compressed bodies are under way.");
 });
