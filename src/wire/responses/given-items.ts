@@ -4,7 +4,7 @@
  * as a list of parts. All of it in slices: a conversation has megabytes, or thousands of items.
  */
 import { createHash } from "node:crypto";
-import type { Sliced } from "../../base/shared-turns.ts";
+import type { Sliced } from "../../base/turns/shared-turns.ts";
 import { applyEdits, type Edit } from "../json/json.ts";
 import type { Span } from "../json/spans.ts";
 import { TextWalk } from "../json/text-walk.ts";

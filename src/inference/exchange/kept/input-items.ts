@@ -4,7 +4,7 @@
  */
 import type { KeyContext } from "../../../account/keyring.ts";
 import { fail } from "../../../base/errors.ts";
-import { FairLimit } from "../../../base/fair-queue.ts";
+import { FairLimit } from "../../../base/turns/fair-queue.ts";
 import { type GivenItems, givenItems, listedItems } from "../../../wire/responses/given-items.ts";
 import type { StoredResponse } from "./kept-rows.ts";
 import { MOST_QUOTED, type ResponseOwner, type StoredResponses } from "./stored-responses.ts";

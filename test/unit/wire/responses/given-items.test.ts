@@ -1,6 +1,6 @@
 /** The items that a response was made from, as they are listed. */
 import { describe, expect, test } from "vitest";
-import type { Sliced } from "../../../../src/base/shared-turns.ts";
+import type { Sliced } from "../../../../src/base/turns/shared-turns.ts";
 import { givenItems, listedItems } from "../../../../src/wire/responses/given-items.ts";
 
 function now<T>(work: Sliced<T>): { readonly value: T; readonly slices: number } {
