@@ -110,18 +110,22 @@ export const coverAt = (reservation: Reservation, endpoint: Endpoint): Cover =>
 export function coveredAt(call: Call): CoveredTokens | undefined {
   const { reservation, endpoint } = call;
   if (reservation === undefined || endpoint === undefined) return reservation;
-  const cover = coverAt(reservation, endpoint);
-  if (cover === reservation) return reservation;
-  return { inputTokens: reservation.inputTokens, outputTokens: cover.outputTokens };
+  if (reservation.fit === undefined && reservation.lowered === undefined) return reservation;
+  return {
+    inputTokens: reservation.inputTokens,
+    outputTokens: coverAt(reservation, endpoint).outputTokens,
+  };
 }
 
 /** What a hold in full covers at endpoints that are told fewer tokens than the client asks for; undefined where there are none. */
 export function loweredCovers({ plan, request }: PlannedCall): ReadonlyMap<string, Cover> | undefined {
+  if (plan.limits === undefined) return undefined;
   const { choices } = request.facts;
-  return (
-    plan.limits &&
-    new Map([...plan.limits].map(([id, limit]): [string, Cover] => [id, { outputTokens: limit * choices }]))
-  );
+  const covers = [...plan.limits].map(([id, limit]): [string, Cover] => [
+    id,
+    { outputTokens: limit * choices },
+  ]);
+  return new Map(covers);
 }
 
 /** The endpoints of the call's plan that its hold covers an answer of, in the plan's order. */
