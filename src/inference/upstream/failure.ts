@@ -137,7 +137,7 @@ function classOf(status: number): ErrorClass {
   if (status === 503 || status === 529) return "capacity";
   // 402: the gateway's account at the provider is out of funds; like a bad credential the operator must fix it.
   if (status === 401 || status === 402 || status === 403) return "auth";
-  if (status === 408 || status === 504) return "timeout";
+  if (status === 408 || status === 499 || status === 504) return "timeout";
   // Bedrock: the model failed (can1357/oh-my-pi#12449).
   if (status === 424) return "server";
   return status >= 400 && status < 500 ? "client" : "server";
@@ -155,11 +155,7 @@ export function reportedFailure(upstream: UpstreamError, httpStatus: number): Up
 
 function unknownReport(upstream: UpstreamError, httpStatus: number): UpstreamFailure {
   const words = `${upstream.code} ${upstream.type}`.toLowerCase();
-  if (
-    /rate_limit|overloaded|capacity|too_many|throttl|resource_exhausted|\b429\b|\b503\b|\b529\b|unavailable/.test(
-      words,
-    )
-  ) {
+  if (/rate_limit|overloaded|capacity|too_many|throttl|resource_exhausted|unavailable/.test(words)) {
     return failure("rate_limited", "capacity", httpStatus, upstream, upstream.retryAfterMs);
   }
   // A member of the request that is named is at fault, whatever the kind is called.

@@ -101,8 +101,9 @@ export function refusalOf(status: number, upstream: UpstreamError): Refusal | un
   const own = unwrapped(upstream.message);
   for (const { row, codes, words } of MATCHERS) {
     const { statuses, when } = row;
-    if (statuses !== undefined && !statuses.includes(status)) {
-      if (status !== REPORTED || (codes ?? words ?? when) === undefined) continue;
+    const isByStatus = (codes ?? words ?? when) === undefined;
+    if (statuses !== undefined && !statuses.includes(isByStatus ? status || statusTold(upstream) : status)) {
+      if (status !== REPORTED || isByStatus) continue;
     }
     if (codes !== undefined && !codes.has(upstream.code) && !codes.has(upstream.type)) continue;
     if (when !== undefined && !when(upstream.message)) continue;
@@ -116,6 +117,10 @@ export function refusalOf(status: number, upstream: UpstreamError): Refusal | un
   }
   return undefined;
 }
+
+/** The status that a body of another status, or an event, says itself (OpenRouter, LiteLLM, Zhipu, NVIDIA); 0 where it says none. */
+const statusTold = ({ code, type }: UpstreamError): number =>
+  Number([code, type].find((word) => /^[45]\d\d$/.test(word)) ?? REPORTED);
 
 function refusal({ id, meaning, codes }: Row, numbers: Numbers): Refusal {
   const { tokens, maximum, answer } = numbers;

@@ -292,6 +292,16 @@ test("a body too large in bytes is no overflow of the context", () => {
   const failed = answerFailure(413, {}, Buffer.from(body), 0);
   expect(failed).toMatchObject({ errorClass: "client", httpStatus: 413 });
   expect(failed.refusal).toBeUndefined();
+  expect(reportedFailure(readErrorValue(JSON.parse(body)), 200).refusal).toBeUndefined();
+});
+
+test("a proxy that gave up says nothing of the request", () => {
+  const body = '{"error":{"code":499,"message":"The operation was cancelled.","status":"CANCELLED"}}';
+  for (const status of [408, 499, 504]) {
+    const failed = answerFailure(status, {}, Buffer.from(body), 0);
+    expect(failed).toMatchObject({ errorClass: "timeout", refusal: undefined });
+    expect(mayFallBack(failed)).toBe(true);
+  }
 });
 
 test("a model that failed at Bedrock is no fault of the request", () => {
@@ -299,6 +309,33 @@ test("a model that failed at Bedrock is no fault of the request", () => {
   const failed = answerFailure(424, { "x-amzn-errortype": "ModelErrorException" }, Buffer.from(body), 0);
   expect(failed).toMatchObject({ errorClass: "server", refusal: undefined });
   expect(mayFallBack(failed)).toBe(true);
+});
+
+describe("a status that is told in a body of another status, or within a stream, means what it means as a status", () => {
+  const forms: Readonly<Record<string, (status: number) => unknown>> = {
+    "OpenRouter's code": (code) => ({ error: { message: "odd", code } }),
+    "LiteLLM's code, and a param": (code) => ({
+      error: { message: "odd", code: String(code), type: "None", param: "key" },
+    }),
+    "Zhipu's body": (code) => ({ code, msg: "odd", success: false }),
+    "NVIDIA's status": (status) => ({ status, title: "Odd", detail: "odd" }),
+  };
+  const rows = TABLE.filter(({ id }) => id.startsWith("http.") && id !== "http.firewall");
+  test.each(
+    rows.flatMap(({ id, statuses = [] }) =>
+      Object.entries(forms).map(([name, of]) => [id, name, of(Number(statuses[0]))] as const),
+    ),
+  )("%s by %s", (id, _, value) => {
+    const failed = reportedFailure(readErrorValue(value), 200);
+    expect(failed.refusal?.row).toBe(id);
+    expect(failed.errorClass).toBe(CLASSES[failed.refusal?.meaning as Meaning]);
+  });
+
+  test("another number is none", () => {
+    expect(
+      reportedFailure(readErrorValue({ error: { code: 4011, message: "odd" } }), 200).refusal,
+    ).toBeUndefined();
+  });
 });
 
 test("what no row matches is left open, for the operator's count", () => {

@@ -53,6 +53,8 @@ const OTHER_ROWS: readonly Row[] = [
     unread: true,
     statuses: [429],
     codes: ["request_too_large"],
+    // Anthropic's type of a body with too many bytes (413) is the same word.
+    words: "the request is too large",
   },
   {
     id: "groq.max_tokens",
