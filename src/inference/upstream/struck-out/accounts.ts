@@ -21,6 +21,9 @@ const ACCOUNTS: readonly RegExp[] = [
   /(?<=\bresourceGroups?[/ :='"`]{1,3})[\w.()-]{1,90}/g,
   /(?<=\bAccountName=)[a-z\d]{3,24}/gi,
   /\b(?<=(?:organi[sz]ation|org|team|project|account|workspace|tenant|subscription|project_number|consumer)s?(?:[ _-]?id| number)?[ :='"`(]{1,3})(?=[\w-]*\d)[A-Za-z0-9][\w-]{5,63}/gi,
+  // Names of accounts that may be any word: Ollama's (diegosouzapw/OmniRoute#3709), and Fireworks's (pollinations/pollinations#12136).
+  /(?<=\byou \()[\w.@+-]{1,64}(?=\) have reached )/gi,
+  /(?<=\baccount )[\w.-]{1,64}(?= is suspended\b)/gi,
   // xAI quotes the id of the key (UKGovernmentBEIS/inspect_ai#2267), LiteLLM its hash.
   /(?<=\bkey[ _](?:id|hash)(?: \(token\))?[ :='"`(]{1,3})(?=[\w-]*\d)[A-Za-z\d][\w-]{5,63}/gi,
 ];

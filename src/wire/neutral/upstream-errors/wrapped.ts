@@ -14,9 +14,12 @@ interface Wrapper {
   readonly behind?: RegExp;
 }
 
-/** What LiteLLM says of its own set-up behind an error. */
+/**
+ * What LiteLLM says of its own set-up, and to its own callers, behind an error (Aider-AI/aider#957, OpenHands/OpenHands#356). Google's
+ * bodies end with a line break.
+ */
 const SET_UP =
-  /[. ]{0,3}\b(?:Received Model Group=|No fallback model group found for original model_group=|model=\S{1,200} content_policy_fallback=)/;
+  /\n?[. ]{0,3}\b(?:Received Model Group=|Handle with `litellm\.|No fallback model group found for original model_group=|model=\S{1,200} content_policy_fallback=)/;
 const SET_UP_BEHIND = new RegExp(`^${SET_UP.source}`);
 /** The same to its end, behind JSON before which it wrote nothing. */
 const SET_UP_ALONE =

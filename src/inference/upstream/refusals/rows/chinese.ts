@@ -85,6 +85,15 @@ export const CHINESE_ROWS: readonly Row[] = [
     codes: ["authorized_error"],
   },
   {
+    id: "minimax.login",
+    meaning: "credential",
+    source: "nearai/ironclaw#1742",
+    // As `base_resp` with status 200.
+    statuses: [401],
+    codes: ["1004"],
+    words: "login fail: ",
+  },
+  {
     id: "minimax.content_policy",
     meaning: "content_policy",
     source: MINIMAX_PAGE,

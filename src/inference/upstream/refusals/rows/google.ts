@@ -78,6 +78,14 @@ export const GOOGLE_ROWS: readonly Row[] = [
     codes: ["CONSUMER_SUSPENDED", "CONSUMER_INVALID", "SERVICE_DISABLED", "API_KEY_SERVICE_BLOCKED"],
   },
   {
+    id: "gemini.prepaid",
+    meaning: "quota",
+    source: "dyad-sh/dyad#3626",
+    // With the code of a rate limit.
+    statuses: [402, 429],
+    words: "your prepayment credits are depleted\\.",
+  },
+  {
     id: "gemini.rate_limit",
     meaning: "rate_limit",
     source: "google-gemini/gemini-cli#8437",

@@ -77,6 +77,15 @@ const OTHER_ROWS: readonly Row[] = [
     words: "the model `?[^`\\s]{1,200}`? has been decommissioned",
   },
   {
+    id: "groq.model_permission",
+    meaning: "unknown_model",
+    source: "https://console.groq.com/docs/model-permissions",
+    unread: true,
+    // The key serves other models.
+    statuses: [400, 403],
+    codes: ["model_permission_blocked_project", "model_permission_blocked_org", "model_terms_required"],
+  },
+  {
     id: "groq.restricted",
     meaning: "credential",
     source: "songquanpeng/one-api#1764",
@@ -267,6 +276,14 @@ const OTHER_ROWS: readonly Row[] = [
     words: "model not found, inaccessible, and/or not deployed",
   },
   {
+    id: "fireworks.suspended",
+    meaning: "quota",
+    source: "pollinations/pollinations#12136, FerroxLabs/wayland#545",
+    statuses: [412],
+    words:
+      "account \\S{1,64} is suspended, possibly due to reaching the monthly spending limit or failure to pay past invoices\\.",
+  },
+  {
     id: "deepinfra.input_length",
     meaning: "context_overflow",
     source: "langchain-ai/langchain#25671",
@@ -278,6 +295,14 @@ const OTHER_ROWS: readonly Row[] = [
     source: "Alishahryar1/free-claude-code#1021",
     statuses: [404],
     words: "function '[^']{1,64}': not found for account ",
+  },
+  {
+    id: "nvidia.degraded",
+    meaning: "overloaded",
+    source: "Alishahryar1/free-claude-code#1012",
+    // The model's server is down.
+    statuses: [400],
+    words: "function id '[^']{1,64}': degraded function cannot be invoked",
   },
   {
     id: "perplexity.unknown_model",

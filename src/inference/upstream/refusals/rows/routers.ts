@@ -29,10 +29,10 @@ export const ROUTER_ROWS: readonly Row[] = [
   {
     id: "copilot.unsupported_api",
     meaning: "unknown_model",
-    source: "router-for-me/CLIProxyAPIPlus#41",
+    source: "router-for-me/CLIProxyAPIPlus#41, microsoft/github-copilot-appmod#8",
     statuses: [400],
-    // Another provider may serve the model in this format.
-    codes: ["unsupported_api_for_model"],
+    // Another provider may serve the model in this format, or without the account's plan.
+    codes: ["unsupported_api_for_model", "no_available_model_endpoints"],
   },
   {
     id: "copilot.quota",
@@ -160,6 +160,13 @@ export const ROUTER_ROWS: readonly Row[] = [
       "https://github.com/BerriAI/litellm/blob/main/litellm/proxy/route_llm_request.py, BerriAI/litellm#3142",
     statuses: [400],
     words: "(?:/[\\w/{}]{1,60}: )?invalid model name passed in model=",
+  },
+  {
+    id: "litellm.unsupported",
+    meaning: "unsupported_parameter",
+    source: "BerriAI/litellm#13515",
+    statuses: [400],
+    words: "[\\w./-]{1,60} does not support parameters: \\[",
   },
   {
     id: "litellm.no_access",

@@ -110,8 +110,9 @@ export const SERVED_ROWS: readonly Row[] = [
     meaning: "unsupported_parameter",
     source: "ggml-org/llama.cpp#10920, ggml-org/llama.cpp#13566, containers/ramalama#988",
     statuses: [400, 500],
+    // The last was "by this server" in older versions, and has a hint behind it in newer ones.
     words:
-      "(?:unsupported param: |tools param requires --jinja flag|(?:image|audio) input is not supported by this server)",
+      "(?:unsupported param: |tools param requires --jinja flag|(?:image|audio) input is not supported(?: by this server| - hint: |$))",
   },
   {
     id: "llamacpp.not_supported",
@@ -197,6 +198,15 @@ export const SERVED_ROWS: readonly Row[] = [
     words: "server busy, please try again\\. {1,2}maximum pending requests exceeded",
   },
   {
+    id: "ollama.usage_limit",
+    meaning: "quota",
+    source: "continuedev/continue#9233, continuedev/continue#11444, diegosouzapw/OmniRoute#3709",
+    // Ollama's cloud: the account's, for hours or days.
+    statuses: [429],
+    words:
+      "you(?:['’]ve| \\([^()\\s]{1,64}\\) have) reached your (?:hourly|session|daily|weekly|monthly) usage limit, (?:please wait or )?upgrade ",
+  },
+  {
     id: "ollama.memory",
     meaning: "overloaded",
     source: "ollama/ollama#10920, continuedev/continue#12795",
@@ -253,6 +263,13 @@ export const SERVED_ROWS: readonly Row[] = [
     source: "lmstudio-ai/lms#107, lmstudio-ai/lmstudio-bug-tracker#1730, agent0ai/agent-zero#215",
     statuses: [400, 404],
     words: '(?:no models loaded\\. please load a model in the developer page|failed to load model ["“])',
+  },
+  {
+    id: "tensorrt.prompt_length",
+    meaning: "context_overflow",
+    source:
+      "triton-inference-server/tensorrtllm_backend#565, triton-inference-server/tensorrtllm_backend#141",
+    words: `prompt length \\(${tokens}\\) exceeds maximum (?:input|sequence) length \\(${maximum}\\)`,
   },
   {
     id: "tabbyapi.request_length",

@@ -77,6 +77,11 @@ export const GONE: Readonly<Record<"credentials" | "accounts" | "hosts" | "paths
     ],
 
     ["accounts/acme-1234/deployments/x", "accounts/[account]/deployments/x"],
+    [
+      "you (ab2055838) have reached your session usage limit",
+      "you ([account]) have reached your session usage limit",
+    ],
+    ["Account acme is suspended, possibly due to", "Account [account] is suspended, possibly due to"],
     ["wrkspc_01JwQvzr7rXLA5AGx3HKfFUJ is archived", "[account] is archived"],
 
     [
