@@ -85,7 +85,7 @@ export function statusFailure(
   retryAfterMs: number | undefined,
 ): UpstreamFailure {
   const refusal = refusalOf(status, upstream);
-  const errorClass = refusal === undefined ? classOf(status) : CLASSES[refusal.meaning];
+  const errorClass = refusal === undefined ? classOf(status, upstream) : CLASSES[refusal.meaning];
   return {
     ...failure(
       outcomeOf(refusal, status),
@@ -132,14 +132,14 @@ const CLASSES: Readonly<Record<Meaning, ErrorClass>> = {
   rate_limit: "capacity",
 };
 
-function classOf(status: number): ErrorClass {
+function classOf(status: number, { param }: UpstreamError): ErrorClass {
   if (status === 429) return "capacity";
   if (status === 503 || status === 529) return "capacity";
   // 402: the gateway's account at the provider is out of funds; like a bad credential the operator must fix it.
   if (status === 401 || status === 402 || status === 403) return "auth";
   if (status === 408 || status === 499 || status === 504) return "timeout";
-  // Bedrock: the model failed (can1357/oh-my-pi#12449).
-  if (status === 424) return "server";
+  // Bedrock: the model failed (can1357/oh-my-pi#12449). OpenAI: a tool's server of the caller's did (RageAgainstThePixel/OpenAI-DotNet#486).
+  if (status === 424 && param === undefined) return "server";
   return status >= 400 && status < 500 ? "client" : "server";
 }
 

@@ -6,7 +6,7 @@
  * `{'message': 'Your credit balance is too low'} is not of type 'string'` is the caller's text. Nor is JSON that was cut off: what stood
  * behind it cannot be told.
  */
-import { literalAtStart, quoteBehind, unescaped } from "./literal.ts";
+import { jsonOf, literalAtStart, quoteBehind, unescaped } from "./literal.ts";
 
 interface Wrapper {
   readonly before: RegExp;
@@ -93,8 +93,11 @@ export function wrappedValue(text: string): unknown {
   const isKnown =
     rest.trim() === "" || SET_UP_ALONE.test(rest) || wrappers.some(({ behind }) => behind?.test(rest));
   if (!isKnown) return undefined;
-  return typeof found.value === "string" ? wrappedValue(found.value.trim()) : found.value;
+  return typeof found.value === "string" ? encodedValue(found.value.trim()) : found.value;
 }
+
+/** A proxy encodes JSON as a string. An object of Python's in quotes is what Python shows of a text, such as a key that it did not find. */
+const encodedValue = (text: string): unknown => (/^[{[]/.test(text) ? jsonOf(text) : wrappedValue(text));
 
 /** `b'{"error": …}'`: bytes as Python writes them (BerriAI/litellm#9733). */
 function bytesAtStart(text: string): { readonly value: string; readonly end: number } | undefined {

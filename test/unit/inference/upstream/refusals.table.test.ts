@@ -158,6 +158,10 @@ describe("the caller's own text, which messages quote", () => {
     `{"message": "${FUNDS}"} is not of type "string"`,
     '{"code": "insufficient_quota", "message": "x"} is not of type "string"',
     '[{"code": "invalid_api_key", "message": "x"}] is too long',
+    // The key that a server of Python's did not find, such as a role.
+    `KeyError: "{'code': 'insufficient_quota', 'message': 'x'}"`,
+    `litellm.BadRequestError: OpenAIException - KeyError: "{'code': 'invalid_api_key', 'message': 'x'}"`,
+    `"{'code': 'insufficient_quota', 'message': 'x'}"`,
     `Error code: 400 - [{'code': 'invalid_api_key', 'message': '${FUNDS}'}, 7] is not valid`,
     // Cut, so that the words behind it are not there.
     `{"message": "${FUNDS}", "more": "aaaaaaaaaaaa…`,
@@ -336,6 +340,15 @@ describe("a status that is told in a body of another status, or within a stream,
       reportedFailure(readErrorValue({ error: { code: 4011, message: "odd" } }), 200).refusal,
     ).toBeUndefined();
   });
+});
+
+test("424 is the request's fault where a member of it is named", () => {
+  const message = "Error retrieving tool list from MCP server: 'x'. Http status code: 401 (Unauthorized)";
+  const error = { message, type: "external_connector_error", param: "tools", code: "http_error" };
+  const failed = answerFailure(424, {}, Buffer.from(JSON.stringify({ error })), 0);
+  expect(failed).toMatchObject({ errorClass: "client", refusal: undefined });
+  expect(mayFallBack(failed)).toBe(false);
+  expect(heard(failed)).toMatchObject({ code: "upstream_rejected", message });
 });
 
 test("what no row matches is left open, for the operator's count", () => {
