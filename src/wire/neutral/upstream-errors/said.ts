@@ -13,8 +13,11 @@ export const MESSAGE_LIMIT = 2000;
 const TEXT_LIMIT = 64 * 1024;
 /** Characters of a code or a type. */
 export const WORD_LIMIT = 200;
-/** Objects, lists and JSON texts within each other. */
-const MAX_DEPTH = 6;
+/**
+ * Objects, lists and texts within each other. A list that vLLM wrote as text is the sixth of Azure's error
+ * (Azure-Samples/azure-search-power-skills#214), and the ninth behind LiteLLM; its faults come after it.
+ */
+const MAX_DEPTH = 10;
 /** Faults of a list. */
 const MAX_FAULTS = 6;
 /** Objects, lists and texts that are looked at in all. */
