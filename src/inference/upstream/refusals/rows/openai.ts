@@ -77,6 +77,13 @@ export const OPENAI_ROWS: readonly Row[] = [
     words: "your organization must be verified to (?:use|stream|generate) ",
   },
   {
+    id: "openai.codex_account",
+    meaning: "unknown_model",
+    source: "openai/codex#26053, zed-industries/codex-acp#223",
+    statuses: [400],
+    words: "the '[^']{1,100}' model is not supported when using codex with a chatgpt account",
+  },
+  {
     id: "github.unknown_model",
     meaning: "unknown_model",
     source: "microsoft/Generative-AI-for-beginners-dotnet#302",

@@ -157,9 +157,10 @@ export const ROUTER_ROWS: readonly Row[] = [
     id: "litellm.unknown_model",
     meaning: "unknown_model",
     source:
-      "https://github.com/BerriAI/litellm/blob/main/litellm/proxy/route_llm_request.py, BerriAI/litellm#3142",
+      "https://github.com/BerriAI/litellm/blob/main/litellm/proxy/route_llm_request.py, BerriAI/litellm#3142, continuedev/continue#10976",
     statuses: [400],
-    words: "(?:/[\\w/{}]{1,60}: )?invalid model name passed in model=",
+    words:
+      "(?:(?:/[\\w/{}]{1,60}: )?invalid model name passed in model=|you passed in model=\\S{1,200}\\. there are no healthy deployments for this model)",
   },
   {
     id: "litellm.unsupported",
