@@ -8,7 +8,6 @@ import type { AnswerStream } from "../../wire/format.ts";
 import { passingBytes } from "../../wire/json/latin1.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
-import { streamType } from "../upstream/paths.ts";
 import type { AnswerHeaders } from "../upstream/upstreams.ts";
 import type { ReservedCall } from "./call.ts";
 import { NOT_A_STREAM, STREAM_CUT } from "./forms/answered-as.ts";
@@ -16,6 +15,7 @@ import { asStream, beginsAsLabelled, type FormEnd, StreamForm } from "./forms/st
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
 import {
+  isLabelledAsStream,
   MAX_ERROR_BYTES,
   mayMakeCall,
   Relay,
@@ -101,8 +101,7 @@ export class StreamRelay extends Relay {
 
   override onHead(status: number, headers: AnswerHeaders): void {
     super.onHead(status, headers);
-    const type = String(headers["content-type"] ?? "").toLowerCase();
-    this.#isLabelled = type.startsWith(streamType(this.#input.dialect));
+    this.#isLabelled = isLabelledAsStream(headers, this.#input.dialect);
   }
 
   onData(chunk: Buffer): void {

@@ -10,6 +10,7 @@ import { failure, reportedFailure } from "../upstream/failure.ts";
 import { type AnsweredAs, REPLY_TOO_LARGE, STREAM_CUT } from "./forms/answered-as.ts";
 import { beginsAsObject, hasText, type OtherWhole, otherWhole, WholeForm } from "./forms/whole-form.ts";
 import {
+  isLabelledAsStream,
   MAX_ERROR_BYTES,
   mayMakeCall,
   Relay,
@@ -126,7 +127,8 @@ export class WholeRelay extends Relay {
 
   #newForm(): WholeForm {
     const { dialect, passage } = this.#input;
-    return new WholeForm(dialect, passage, this.deps.bounds.maxEventBytes);
+    const isLabelled = isLabelledAsStream(this.headers, dialect);
+    return new WholeForm(dialect, passage, this.deps.bounds.maxEventBytes, isLabelled);
   }
 
   #look(chunk: Buffer, form: WholeForm): void {

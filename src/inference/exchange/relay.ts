@@ -6,6 +6,7 @@ import type { Limits } from "../../credits/limits/limits.ts";
 import type { OwnTools, Passage } from "../../wire/format.ts";
 import type { TierNames } from "../../wire/neutral/asked-extras.ts";
 import { answerFailure, type UpstreamFailure } from "../upstream/failure.ts";
+import { streamType } from "../upstream/paths.ts";
 import type { AnswerHeaders, UpstreamCall, UpstreamHandler } from "../upstream/upstreams.ts";
 import type { ReservedCall } from "./call.ts";
 import type { AnsweredAs } from "./forms/answered-as.ts";
@@ -56,6 +57,12 @@ export const MAX_ERROR_BYTES = 64 * 1024;
 /** Gemini sends a call as a whole, and is silent after a text while it writes one. */
 export const mayMakeCall = ({ dialect, call }: RelayInput): boolean =>
   dialect === "gemini" && call.request.facts.hasTools;
+
+/** Whether an answer has the content type of the dialect's streams. */
+export const isLabelledAsStream = (headers: AnswerHeaders, dialect: Dialect): boolean =>
+  String(headers["content-type"] ?? "")
+    .toLowerCase()
+    .startsWith(streamType(dialect));
 
 /** Passes one upstream's answer to the client. Once `over`, it reports nothing more and ignores further data. */
 export abstract class Relay implements UpstreamHandler {

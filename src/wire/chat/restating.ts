@@ -1,7 +1,7 @@
 /** A chat completion and its chunks, one as the other (OpenAI API reference, "The chat completion object" and "… chunk object"). */
 import { SseFolding } from "../forms/folding.ts";
 import { piecesOf } from "../forms/joined.ts";
-import type { Restating } from "../forms/restating.ts";
+import { framed, type Restating } from "../forms/restating.ts";
 import { ToldEvents } from "../forms/told-events.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
@@ -14,7 +14,7 @@ import { ChatStreamReader } from "./reader.ts";
 const DONE = sseData("[DONE]");
 
 export const chatRestating: Restating = {
-  framed: sseData,
+  framed,
   events(body) {
     const { choices, usage, ...rest } = objectOf(parseReply(body));
     if (!Array.isArray(choices)) throw noCompletion();

@@ -2,7 +2,7 @@
 import { usageIn } from "../chat/usage.ts";
 import { type Fold, SseFolding } from "../forms/folding.ts";
 import { type Grown, inOrder, joinMember, newGrown, setMembers } from "../forms/joined.ts";
-import type { Restating } from "../forms/restating.ts";
+import { framed, type Restating } from "../forms/restating.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { sseData } from "../neutral/sse.ts";
@@ -12,7 +12,7 @@ import { noTextCompletion } from "./read-reply.ts";
 import { CompletionsStreamReader, placeOf } from "./reader.ts";
 
 export const completionsRestating: Restating = {
-  framed: sseData,
+  framed,
   events(body) {
     const { choices, usage, ...rest } = objectOf(parseReply(replyOfChat(body) ?? body));
     if (!Array.isArray(choices)) throw noTextCompletion();

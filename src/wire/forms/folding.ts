@@ -10,7 +10,7 @@ import type { UpstreamError } from "../neutral/contract.ts";
 import type { StreamEvent } from "../neutral/neutral.ts";
 import { meantBy } from "../neutral/odd-events/meant-data.ts";
 import { type Emit, type JsonObject, parsed, type StreamReader } from "../neutral/reader.ts";
-import { SseReader } from "../neutral/sse.ts";
+import { SseReader, sseData, sseEvent } from "../neutral/sse.ts";
 import type { Folding } from "./restating.ts";
 
 /** Collects the events of one answer. */
@@ -84,19 +84,28 @@ export class SseFolding extends ReadFolding {
   }
 
   override push(read: string): void {
-    super.push(read);
     this.#sse.push(read, this.#each);
   }
 
   override end(): void {
-    super.end();
     this.#sse.end(this.#each);
+    super.end();
   }
 
+  /** The reader gets events one by one: those behind the one that it ends by are none of the answer's. */
   #event(data: string, name: string): void {
+    if (this.done || this.error !== undefined) return;
     const event = parsed(data, this.fold.carries ?? NO_PATHS);
+    const meant = event === undefined ? meantBy(data) : [];
+    for (const each of meant) this.#event(each, name);
+    if (meant.length > 0) return;
+    super.push(eventOf(name, data));
     if (event !== undefined) this.fold.take(event, name);
-    // As the reader reads it.
-    else for (const meant of meantBy(data)) this.#event(meant, name);
   }
+}
+
+/** An event as it was read. */
+function eventOf(name: string, data: string): string {
+  const lines = data.replaceAll("\n", "\ndata: ");
+  return name === "" ? sseData(lines) : sseEvent(name, lines);
 }

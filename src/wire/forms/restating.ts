@@ -3,8 +3,11 @@
  * events of a stream, a stream as a whole answer. What reads, splices and translates the dialect's answers then reads these. So
  * nothing is lost on the way that has a place in the dialect, and there is no code for a pair of formats.
  */
+
+import { onOneLine } from "../json/latin1.ts";
 import type { UpstreamError } from "../neutral/contract.ts";
 import type { Emit } from "../neutral/reader.ts";
+import { sseData } from "../neutral/sse.ts";
 
 /** How a dialect says one answer in both forms. */
 export interface Restating {
@@ -36,3 +39,6 @@ export interface Folding {
   /** The whole answer as the dialect writes it, UTF-8 JSON. */
   whole(): Buffer;
 }
+
+/** {@link Restating.framed} of dialects whose events have no names, or have them in their JSON too. */
+export const framed = (json: string): string => sseData(onOneLine(json));

@@ -4,18 +4,14 @@
  */
 import { type Fold, SseFolding } from "../forms/folding.ts";
 import { type Grown, inOrder, joinMember, newGrown, setMembers } from "../forms/joined.ts";
-import type { Restating } from "../forms/restating.ts";
+import { framed, type Restating } from "../forms/restating.ts";
 import { JsonText } from "../json/json-text.ts";
-import { onOneLine } from "../json/latin1.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { carriedIn } from "../neutral/carried.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
-import { sseData } from "../neutral/sse.ts";
 import { GeminiStreamReader } from "./reader.ts";
 
 const ARGUMENTS = opaquePaths([["candidates", "*", "content", "parts", "*", "functionCall", "args"]]);
-
-const framed = (json: string): string => sseData(onOneLine(json));
 
 export const geminiRestating: Restating = {
   framed,

@@ -1,14 +1,14 @@
 /** A message and its events, one as the other (Anthropic API reference, "Message" and "Streaming messages"). */
 import { type Fold, SseFolding } from "../forms/folding.ts";
 import { type Grown, inOrder, joinMember, newGrown, piecesOf, setMembers } from "../forms/joined.ts";
-import type { Restating } from "../forms/restating.ts";
+import { framed, type Restating } from "../forms/restating.ts";
 import { ToldEvents } from "../forms/told-events.ts";
 import { JsonText } from "../json/json-text.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { carriedIn } from "../neutral/carried.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
-import { sseData, sseEvent } from "../neutral/sse.ts";
+import { sseEvent } from "../neutral/sse.ts";
 import { argumentsObject } from "../neutral/tool-arguments.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { noMessage } from "./read-reply.ts";
@@ -25,7 +25,7 @@ interface Event {
 const written = (event: Event): string => sseEvent(event.type, latin1OfJson(event));
 
 export const messagesRestating: Restating = {
-  framed: sseData,
+  framed,
   events(body) {
     const message = objectOf(parseReply(body, INPUTS));
     const { content, stop_reason = null, stop_sequence = null, usage, ...rest } = message;

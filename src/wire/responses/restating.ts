@@ -1,18 +1,18 @@
 /** A response and its events, one as the other (OpenAI API reference, "Responses: streaming events"). */
 import { type Fold, SseFolding } from "../forms/folding.ts";
 import { inOrder, newGrown, piecesOf, setMembers } from "../forms/joined.ts";
-import type { Restating } from "../forms/restating.ts";
+import { framed, type Restating } from "../forms/restating.ts";
 import { ToldEvents } from "../forms/told-events.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
-import { sseData, sseEvent } from "../neutral/sse.ts";
+import { sseEvent } from "../neutral/sse.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { isLast, kindOf, type TextKind } from "./kinds.ts";
 import { noResponse } from "./read-reply.ts";
 import { ResponsesStreamReader } from "./reader.ts";
 
 export const responsesRestating: Restating = {
-  framed: sseData,
+  framed,
   events(body) {
     const response = objectOf(parseReply(body));
     if (!Array.isArray(response.output)) throw noResponse();

@@ -17,6 +17,7 @@ import {
   SAID,
   SSE,
   streamed,
+  TEXT,
   whole,
 } from "./answer-forms.fixtures.ts";
 
@@ -134,6 +135,34 @@ const FORMS: readonly Form[] = [
       scripted: (dialect) => retold(dialect, (text) => text.replaceAll(/^(event: .*)$/gm, "$1\n")),
     }),
   ),
+  ...[false, true].map(
+    (isStream): Form => ({
+      name: `a stream that goes on behind its end, streamed ${isStream}`,
+      isStream,
+      dialects: ["chat", "responses", "messages"],
+      ...(!isStream && { warning: "answer_form: stream" }),
+      scripted: (dialect) =>
+        labelled({ parts: [bytesOf(streamed(dialect, SAID)), bytesOf(streamed(dialect, TEXT))] }, SSE_LABEL),
+    }),
+  ),
+  ...[false, true].map(
+    (isStream): Form => ({
+      name: `a stream behind fields that no reader knows, streamed ${isStream}`,
+      isStream,
+      dialects: SSE,
+      ...(!isStream && { warning: "answer_form: stream" }),
+      scripted: (dialect) => behind("server: a\n\n", dialect, SSE_LABEL),
+    }),
+  ),
+  ...[false, true].map(
+    (isStream): Form => ({
+      name: `chunks on several lines each, streamed ${isStream}`,
+      isStream,
+      dialects: SSE,
+      warning: "answer_form: json_values",
+      scripted: (dialect) => spread(dialect),
+    }),
+  ),
   {
     name: "chunks on lines",
     isStream: true,
@@ -208,6 +237,14 @@ const retold = (dialect: Dialect, change: (text: string) => string): Scripted =>
 
 const lines = (dialect: Dialect, type: string): Scripted =>
   labelled({ body: `${dataOf(dialect, SAID).join("\n")}\n` }, type);
+
+/** Line breaks where JSON may have them. */
+const spread = (dialect: Dialect): Scripted =>
+  labelled({ body: dataOf(dialect, SAID).map(broken).join("\n") }, "application/json");
+
+/** Behind each bracket that is within no string. */
+const broken = (json: string): string =>
+  json.replaceAll(/"(?:[^"\\]|\\.)*"|\{/g, (found) => (found === "{" ? "{\r\n  " : found));
 
 const listed = (dialect: Dialect): Scripted =>
   labelled(

@@ -33,13 +33,16 @@ export class WholeForm {
   readonly #dialect: Dialect;
   readonly #passage: Passage;
   readonly #maxEventBytes: number;
+  readonly #isLabelled: boolean;
   readonly #capture = new NeutralCapture(0);
   #text = "";
 
-  constructor(dialect: Dialect, passage: Passage, maxEventBytes: number) {
+  /** @param isLabelled its content type is that of the dialect's streams */
+  constructor(dialect: Dialect, passage: Passage, maxEventBytes: number, isLabelled = false) {
     this.#dialect = dialect;
     this.#passage = passage;
     this.#maxEventBytes = maxEventBytes;
+    this.#isLabelled = isLabelled;
   }
 
   /** The stream is in the middle of a text. */
@@ -60,11 +63,17 @@ export class WholeForm {
       this.#text = unknownPart(this.#text);
       return;
     }
-    if (form === streamForm(this.#dialect))
+    if (this.#isStream(form))
       this.folding = this.#passage.restating?.folding(this.#maxEventBytes, (event) => this.#listen(event));
     this.folding?.push(this.#text.slice(form === "events" ? contentStart(this.#text) : 0));
     this.isOther = this.folding === undefined;
     this.#text = "";
+  }
+
+  /** A stream may begin with fields that no reader knows. */
+  #isStream(form: BodyForm): boolean {
+    const expected = streamForm(this.#dialect);
+    return form === expected || (form === "other" && this.#isLabelled && expected === "events");
   }
 
   #listen(event: StreamEvent): void {
