@@ -144,6 +144,7 @@ export class Attempt implements RelayHost {
   }
 
   giveUp(): void {
+    if (this.#relay.endWhole()) return;
     this.#relay.cancel();
     this.#fail(failure("timeout", "timeout"));
   }
