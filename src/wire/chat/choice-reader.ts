@@ -125,10 +125,16 @@ export class ChoiceReader {
 
   /** Writers keep a call's first piece back until the next event, which may take long to come after a finish reason. */
   #release(): void {
-    this.#beginNamed();
+    this.#beginRest();
     const call = this.#calls.findLast(({ part }) => part >= 0);
     if (call === undefined) return;
     this.#emit({ type: "delta", choice: this.#choice, part: call.part, text: "" });
+  }
+
+  /** Nothing more comes that a call could be told by. */
+  #beginRest(): void {
+    for (const call of this.#calls)
+      if (call.part < 0 && (call.name !== "" || call.early !== "")) this.#beginCall(call);
   }
 
   /** Nothing has come but perhaps a reason to end. */
@@ -141,9 +147,9 @@ export class ChoiceReader {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#close();
+    this.#beginRest();
     let called = false;
     for (const call of this.#calls) {
-      if (call.part < 0 && (call.name !== "" || call.early !== "")) this.#beginCall(call);
       if (call.part < 0) continue;
       called = true;
       this.#emit({ type: "end", choice: this.#choice, part: call.part });

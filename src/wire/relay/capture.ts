@@ -133,6 +133,13 @@ export class NeutralCapture {
     parts[part] = { kind: "media", id: "", name: "", text };
   }
 
+  /** What is told by `tell` is counted by the report that came before it. */
+  late(tell: () => void): void {
+    const before = this.textBytes;
+    tell();
+    this.#reportedBytes += this.textBytes - before;
+  }
+
   /** As many deltas of one part, in one text. */
   grow(choice: number, part: number, text: Fragment, events: number): void {
     this.events += events;

@@ -67,8 +67,14 @@ export class MendedEvents {
   /** A piece of an earlier delta is held back until the next event. */
   #isWaiting = false;
 
-  constructor(tell: Emit) {
+  /** A report came since the last call began. */
+  #isReported = false;
+  readonly #late: (tell: () => void) => void;
+
+  /** @param late is given what ends a call behind the report: text that is told by it came before, or is the gateway's */
+  constructor(tell: Emit, late: (tell: () => void) => void) {
     this.#tell = tell;
+    this.#late = late;
   }
 
   /** Whether a delta can be told as it is. Asked of every delta. */
@@ -89,10 +95,13 @@ export class MendedEvents {
       const key = partKey(event.choice, event.part);
       this.#undecided.set(key, "");
       this.#functions.set(key, { rest: "", strings: new CallStrings() });
-    } else if (event.type === "end") {
-      this.#end(event.choice, event.part);
+      this.#isReported = false;
+    } else if (event.type === "usage") {
+      this.#isReported = true;
     }
-    this.#tell(event);
+    if (event.type !== "end") this.#tell(event);
+    else if (this.#isReported) this.#late(() => this.#end(event));
+    else this.#end(event);
   }
 
   #delta(event: Delta): void {
@@ -197,11 +206,13 @@ export class MendedEvents {
     else this.#undecided.set(key, undecided + text);
   }
 
-  #end(choice: number, part: number): void {
+  #end(event: Extract<StreamEvent, { type: "end" }>): void {
+    const { choice, part } = event;
     const key = partKey(choice, part);
     this.#endRest({ choice, part }, key);
     if (this.#halves.delete(key)) this.#tell({ type: "delta", choice, part, text: REPLACED });
     this.#decide({ choice, part }, key);
     if (this.#undecided.delete(key)) this.#tell({ type: "delta", choice, part, text: "{}" });
+    this.#tell(event);
   }
 }

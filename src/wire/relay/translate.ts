@@ -232,7 +232,10 @@ class TranslatedStream extends CapturedStream {
   protected override take(event: StreamEvent): void {
     if (this.#mended === undefined && !needsMending(event)) this.#raise(event);
     else {
-      this.#mended ??= new MendedEvents((mended) => this.#raise(mended));
+      this.#mended ??= new MendedEvents(
+        (mended) => this.#raise(mended),
+        (tell) => this.capture.late(tell),
+      );
       this.#mended.take(event);
     }
   }

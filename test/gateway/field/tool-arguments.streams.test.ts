@@ -337,10 +337,13 @@ describe.each(FORMATS)("a %s client", (client) => {
       field.up.script(said);
       const { status, text } = await field.send(client, target, ASKS[client], { stream: true });
       expect(status, text).toBe(200);
-      const [choice] = CLIENTS[client].streamed(text).choices;
+      const { choices, usage } = CLIENTS[client].streamed(text);
+      const [choice] = choices;
       const heard = choice?.calls ?? [];
       expect(heard).toEqual(calls.map((one, index) => ({ ...one, id: one.id ?? heard[index]?.id })));
       for (const { id } of heard) expect(id).toMatch(/./);
+      // What the gateway adds to a call is no output of the provider's.
+      expect(usage.output).toBe(target === "messages" ? 2 : 1);
     },
   );
 });

@@ -34,7 +34,10 @@ describe("JSON text without halves", () => {
 
 const mended = (events: readonly StreamEvent[]): StreamEvent[] => {
   const told: StreamEvent[] = [];
-  const stream = new MendedEvents((event) => void told.push(event));
+  const stream = new MendedEvents(
+    (event) => void told.push(event),
+    (tell) => tell(),
+  );
   for (const event of events) stream.take(event);
   return told;
 };
