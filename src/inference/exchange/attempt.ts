@@ -144,7 +144,6 @@ export class Attempt implements RelayHost {
   }
 
   giveUp(): void {
-    if (this.#relay.endWhole()) return;
     this.#relay.cancel();
     this.#fail(failure("timeout", "timeout"));
   }

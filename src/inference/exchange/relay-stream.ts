@@ -178,15 +178,7 @@ export class StreamRelay extends Relay {
     }
     this.#flush();
     if (this.#isWaiting) this.#broken = failure;
-    else super.onFailure(failure);
-  }
-
-  override endWhole(): boolean {
-    if (!this.stream.complete || this.#isWaiting) return false;
-    this.upstream?.cancel();
-    this.#ended = true;
-    this.#flush();
-    return true;
+    else if (!this.over) this.fail(failure);
   }
 
   #flush(): void {
@@ -251,7 +243,7 @@ export class StreamRelay extends Relay {
     this.#guarded(pass);
     if (this.#received !== "" || (this.#ended && !piece.isLast)) this.#flush();
     // It may wait again, for data that came meanwhile.
-    if (this.#broken !== undefined && !this.#isWaiting) super.onFailure(this.#broken);
+    if (this.#broken !== undefined && !this.#isWaiting && !this.over) this.fail(this.#broken);
     this.#resume();
   }
 

@@ -80,14 +80,6 @@ export class WholeRelay extends Relay {
     else this.#answered(body);
   }
 
-  override endWhole(): boolean {
-    const folding = this.#form?.folding;
-    if (folding?.complete !== true) return false;
-    this.upstream?.cancel();
-    this.#folded(folding);
-    return true;
-  }
-
   /**
    * @param isMade the gateway made the body of what arrived: it can be nothing else
    * @param unreportedBytes of its text, which the report in it does not count

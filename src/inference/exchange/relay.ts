@@ -123,15 +123,7 @@ export abstract class Relay implements UpstreamHandler {
   }
 
   onFailure(failure: UpstreamFailure): void {
-    if (!this.over && !this.endWhole()) this.fail(failure);
-  }
-
-  /**
-   * Ends an answer that is whole, though nothing says that it ends: its connection broke off behind it, or stays open.
-   * @returns false, with nothing done, where the answer is not whole
-   */
-  endWhole(): boolean {
-    return false;
+    if (!this.over) this.fail(failure);
   }
 
   /** The upstream answered with an error status. */

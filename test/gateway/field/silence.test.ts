@@ -4,7 +4,6 @@
  * text only a dead one is silent. A preamble is no content: it waits for the content, and another endpoint can answer instead.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { nextTurn } from "../../../src/base/clock.ts";
 import type { ChatUpstreamName, ClientName } from "../../support/conformance/ends.ts";
 import { CLIENTS } from "../../support/conformance/pairs.ts";
 import { answerOf } from "../../support/field/answers.ts";
@@ -21,7 +20,6 @@ import {
 } from "../../support/field/runs.ts";
 import { type Arrived, type Scripted, ScriptedUpstream } from "../../support/field/upstream.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
-import { bytesOf } from "./answer-forms.fixtures.ts";
 
 const DIALECTS: readonly ChatUpstreamName[] = ["chat", "responses", "messages", "gemini", "converse"];
 const FORMATS: readonly ClientName[] = ["chat", "responses", "messages", "generate"];
@@ -143,40 +141,6 @@ const CUT = DIALECTS.map((dialect) => ({
   },
 }));
 
-/** Up to the reason to end, and the report with it. Other dialects have an event behind these that ends the answer. */
-const ENDED: readonly ChatUpstreamName[] = ["chat", "gemini"];
-const allBut = (done: string, dialect: ChatUpstreamName): string =>
-  bytesOf(answerOf(dialect, { text: TEXT }, true))
-    .toString()
-    .replace(done, "");
-
-const UNENDED = ENDED.flatMap((dialect) =>
-  [true, false].flatMap((stream) => {
-    const all = allBut("data: [DONE]\n\n", dialect);
-    const check = ({ answer, attempts }: Seen) => {
-      expect(attempts).toEqual(["ok 200"]);
-      expect(stream ? textOf(answer.text) : answer.text).toContain(TEXT);
-      expect(answer.text).not.toContain("upstream_");
-    };
-    return [
-      {
-        name: `a connection that stays open behind all of an answer, streamed ${stream}`,
-        dialect,
-        stream,
-        script: streamed(dialect, all, forever),
-        check,
-      },
-      {
-        name: `a connection that is cut behind all of an answer, streamed ${stream}`,
-        dialect,
-        stream,
-        script: { ...streamed(dialect, all, nextTurn), isCut: true },
-        check,
-      },
-    ];
-  }),
-);
-
 const WHOLE = DIALECTS.flatMap((dialect) => {
   const { body = "" } = answerOf(dialect, { text: TEXT }, false);
   return [
@@ -222,7 +186,7 @@ const CALLING: readonly Omit<Run, "client">[] = [
   },
 ];
 
-const RUNS: readonly Run[] = [WORKING, DEAD, NEVER, OVERLOAD, CUT, UNENDED, WHOLE, CALLING].flatMap(forAll);
+const RUNS: readonly Run[] = [WORKING, DEAD, NEVER, OVERLOAD, CUT, WHOLE, CALLING].flatMap(forAll);
 
 let up: ScriptedUpstream;
 let gateway: TestGateway;
