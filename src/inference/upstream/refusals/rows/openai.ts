@@ -250,9 +250,10 @@ export const OPENAI_ROWS: readonly Row[] = [
   {
     id: "openai.rate_limit",
     meaning: "rate_limit",
-    source: "openai/codex#797",
+    // The last is the type of a Codex account's hours that are used up.
+    source: "openai/codex#797, earendil-works/pi#4172",
     statuses: [429],
-    codes: ["rate_limit_exceeded", "requests", "tokens"],
+    codes: ["rate_limit_exceeded", "requests", "tokens", "usage_limit_reached"],
   },
   {
     id: "openai.slow_down",
