@@ -19,8 +19,8 @@ export const nearestOf = (word: string, known: readonly string[], most: number):
 const SIGNS = 4;
 
 /**
- * Words that callers may be sent in place of their own. Prepared once: whoever has a key may misspell a word of thousands as often as
- * they like.
+ * Known words, among which those nearest to a misspelt one are found. The known words are prepared once, because a caller may misspell
+ * as often as they like.
  */
 export class NearestWords {
   readonly #words: readonly string[];
@@ -28,7 +28,7 @@ export class NearestWords {
   /** `SIGNS` of each word. */
   readonly #signs: Int32Array;
 
-  /** @param known an earlier one comes before another that is as near. None has more than some hundred characters */
+  /** @param known of two words that are equally near the earlier one is given first; each has at most some hundred characters */
   constructor(known: readonly string[]) {
     this.#words = known;
     this.#lower = known.map((word) => word.toLowerCase());

@@ -213,8 +213,8 @@ const BEHIND = /-v\d$/;
 const TUNED = /^ft:([^:]*)/;
 
 /**
- * The part of a name that tells models apart. Other gateways choose a behaviour by what is behind a colon or in brackets; endings and
- * what providers put around a name are no typing mistakes.
+ * The part of a name that tells models apart. Suffixes behind a colon or in brackets choose a behaviour at other gateways, and providers
+ * put regions and versions around a name: these additions are no typing mistakes, and are left out of the comparison.
  */
 function wordOf(name: string): string {
   const bare = bareOf(name.trim());

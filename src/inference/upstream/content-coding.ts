@@ -23,14 +23,14 @@ const GZIP = Buffer.from([0x1f, 0x8b]);
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
 const { constants } = zlib;
-/** Some servers end an answer without the end of its coding: what came is told, and whoever reads it sees whether it is whole. */
+/** Some servers leave out the end of the coding. So the decoder gives all that arrived, and the reader of the content sees whether that is whole. */
 const newGunzip = () => zlib.createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
 const newInflate = () => zlib.createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
 const newInflateRaw = () => zlib.createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
 const newBrotli = () => zlib.createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
 const newZstd = () => zlib.createZstdDecompress({ finishFlush: constants.ZSTD_e_flush });
 
-/** Names of codings, those that servers use beside the registered ones too. What is none of these says nothing of the content. */
+/** Names of codings in `Content-Encoding`: the registered ones, and others that servers use. Any other name is ignored. */
 const CODINGS: ReadonlyMap<string, string> = new Map([
   ["gzip", "gzip"],
   ["x-gzip", "gzip"],

@@ -13,13 +13,13 @@ export const FIREWALL_STATUSES: readonly number[] = [403, 406, 451];
 
 /** A page shows that it is one by as many. */
 const LOOKED_AT_BYTES = 1000;
-/** How pages begin. What is XML and no page is a provider's (AWS's `<Error>`). */
+/** How an HTML page begins. Other XML is a provider's own error (AWS's `<Error>`). */
 const PAGE =
   /^(?:<\?xml[^>]{0,200}>\s{0,20})?(?:<!--[^>]{0,500}>\s{0,20})?<(?:!doctype html|html|head|title|body|meta|script|style|center|h1)\b/i;
 
 /**
- * Whether a page was answered in place of an error, or what Cloudflare answers itself: it marks challenges, names itself as the server
- * of what is no JSON, and writes JSON with `cloudflare_error` for whoever accepts that (developers.cloudflare.com:
+ * Whether the answer is an HTML page, or Cloudflare's own. Cloudflare marks its challenges with a header, names itself as the server of
+ * answers that are no JSON, and sends JSON with `cloudflare_error` to clients that accept JSON (developers.cloudflare.com:
  * cloudflare-challenges/challenge-types/challenge-pages/detect-response; changelog of 2026-03-11).
  */
 export function isOfFirewall(status: number, headers: AnswerHeaders, body: Buffer): boolean {

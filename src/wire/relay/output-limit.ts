@@ -116,7 +116,8 @@ export function leastLimit(
 /** The least answer that a request asks for, in tokens; 0 where it asks for none. */
 function leastAnswer(request: ClientRequest, endpoint: Endpoint): number {
   const options = optionNumbers(optionsText(request, endpoint), LEAST_PATHS);
-  return Math.max(0, ...[...numbersIn(request, LEAST_PATHS), ...options].map(({ tokens }) => tokens));
+  const stated = numbersIn(request, LEAST_PATHS).concat(options);
+  return stated.reduce((most, { tokens }) => Math.max(most, tokens), 0);
 }
 
 function roomFor(

@@ -117,7 +117,7 @@ export async function otherWhole(
   const folding = restating?.framed && restating.folding(maxEventBytes);
   const fold = (value: string) => folding?.push(restating?.framed?.(value) ?? "");
   const values = new JsonValues(body.length);
-  /** One alone may be a whole answer, which is larger than events. */
+  /** The first value. It is told only when a second one comes: a single value may be the whole answer, which is larger than an event may be. */
   let first = "";
   let count = 0;
   for (let at = 0; at < body.length; at += TURN_BYTES) {

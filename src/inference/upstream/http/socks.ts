@@ -72,7 +72,7 @@ const REPLY = /rejected connection - (\w{1,40})$/;
 
 function codeOfWords(message: string, hasPassword: boolean): string {
   const reply = REPLY.exec(message)?.[1];
-  // What is granted in another version is no answer.
+  // The proxy grants the connection, but in another version of SOCKS.
   if (reply !== undefined) return reply === "Granted" ? "proxy_invalid_answer" : `proxy_socks_${reply}`;
   if (message.includes("Authentication failed"))
     return hasPassword ? "proxy_socks_password_refused" : "proxy_socks_password_needed";

@@ -23,7 +23,7 @@ const HEAD_END = "\r\n\r\n";
 const BEGINNING = "HTTP/1.";
 const STATUS_LINE = /^HTTP\/1\.[01] ([1-9]\d\d)(?: |\r\n|$)/;
 
-/** Whether a head may be what came so far: what speaks first of another protocol, or ends its lines in LF, is not waited for. */
+/** Whether the bytes so far may begin an HTTP head. A server of another protocol, or one that ends its lines in LF, never completes one. */
 const mayBeHead = (head: string): boolean =>
   head.startsWith(BEGINNING.slice(0, head.length)) && !head.includes("\n\n");
 

@@ -1,15 +1,11 @@
 /** What is read of an error, whatever a server or a caller puts into it: within bounds, and no further than its reason. */
 import { describe, expect, test } from "vitest";
-import { readErrorBody, readErrorValue } from "../../../../src/wire/neutral/upstream-error.ts";
+import { readErrorValue } from "../../../../src/wire/neutral/upstream-error.ts";
 import { isBareError } from "../../../../src/wire/neutral/upstream-errors/bare-error.ts";
 import { errorOfData } from "../../../../src/wire/neutral/upstream-errors/event.ts";
 import { literalAtStart } from "../../../../src/wire/neutral/upstream-errors/literal.ts";
 import { wrappedValue } from "../../../../src/wire/neutral/upstream-errors/wrapped.ts";
 import { readResponseError } from "../../../../src/wire/responses/read-reply.ts";
-import { leastProcessorMs } from "../../../support/processor-time.fixtures.ts";
-
-const body = (value: unknown): Buffer =>
-  Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
 
 describe("a literal at the start of a text", () => {
   test.each<[string, unknown, string]>([
@@ -105,58 +101,6 @@ test("a response that failed without an error says how it ended", () => {
     code: "max_output_tokens",
     type: "",
     message: "The response ended as failed: max_output_tokens.",
-  });
-});
-
-/** Bodies and messages that could take long, `size` characters of them. */
-const LARGE: readonly (readonly [name: string, of: (size: number) => unknown])[] = [
-  ["a message", (size) => ({ error: { message: "a ".repeat(size / 2) } })],
-  [
-    "a message of what a proxy begins with",
-    (size) => ({ error: { message: ". Received Model".repeat(size / 16) } }),
-  ],
-  ["spaces before a trace's frames", (size) => ({ detail: "\n        ".repeat(size / 9) })],
-  ["a trace", (size) => ({ detail: "Traceback (most recent call last):\n  x\n".repeat(size / 40) })],
-  ["quotes of Python's", (size) => ({ message: `{'a': '${"\\'".repeat(size / 2)}` })],
-  ["an open string of JSON", (size) => ({ message: `{"a":"${'\\"'.repeat(size / 2)}` })],
-  ["brackets", (size) => ({ message: "[".repeat(size) })],
-  ["open objects", (size) => ({ message: '{"error":'.repeat(size / 9) })],
-  ["words of Python's", (size) => ({ message: `{'a': (${"None, ".repeat(size / 6)})}` })],
-  ["commas of Python's", (size) => ({ message: `{'a': (1${", ".repeat(size / 2)})}` })],
-  ["bytes of Python's", (size) => ({ message: `b'{${"\\x41".repeat(size / 4)}}'` })],
-  [
-    "faults",
-    (size) => ({ detail: Array.from({ length: size / 40 }, (_, i) => ({ loc: ["body", i], msg: "bad" })) }),
-  ],
-  [
-    "fields",
-    (size) => ({
-      errors: Object.fromEntries(Array.from({ length: size / 20 }, (_, i) => [`f${i}`, ["bad"]])),
-    }),
-  ],
-  [
-    "fields that say nothing",
-    (size) => Object.fromEntries(Array.from({ length: size / 20 }, (_, i) => [`f${i}`, [""]])),
-  ],
-  [
-    "details",
-    (size) => ({
-      error: { message: "m", details: Array.from({ length: size / 20 }, () => ({ "@type": "x" })) },
-    }),
-  ],
-  ["events", (size) => "data: {}\n\n".repeat(size / 10)],
-  ["events that are errors", (size) => 'event: error\ndata: {"error":{}}\n\n'.repeat(size / 40)],
-  ["lines", (size) => '{"a":1}\n'.repeat(size / 8)],
-  ["a page", (size) => `<html>${"<title".repeat(size / 6)}`],
-  ["zeros", (size) => `{${"\0".repeat(size)}}`],
-];
-
-describe("is read in bounded time", () => {
-  test.each(LARGE)("%s", (_, of) => {
-    const bytes = body(of(1_000_000));
-    // Most of it is what parsing a megabyte takes.
-    expect(leastProcessorMs(() => readErrorBody(bytes), 3)).toBeLessThan(200);
-    expect(readErrorBody(bytes).message.length).toBeLessThanOrEqual(2000);
   });
 });
 
