@@ -8,6 +8,7 @@ import { decodeRow, encodeRow, requestIdOfRow } from "../../record/row.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { type Batch, type BatchBounds, type Batches, BatchQueue, type BatchRows } from "./batch-queue.ts";
 import { RecentRows } from "./recent-rows.ts";
+import { RowNumbers } from "./row-numbers.ts";
 
 /** An encoded record; holds no reference to the record. */
 interface PreparedRow {
@@ -39,8 +40,8 @@ export const openOutbox = (store: Store): Outbox => new LmdbOutbox(store);
 class LmdbOutbox implements Batches {
   readonly #store: Store;
   readonly #queue: BatchQueue;
-  /** Request id → number, in the order of numbers, for pending and recent rows. */
-  readonly #numbers = new Map<string, number>();
+  /** Of pending and recent rows. */
+  readonly #numbers = new RowNumbers();
   readonly #recents = new RecentRows();
   /** The same on disk, for pending rows that are no longer in the index in memory. */
   readonly #spilled: Table<number>;
@@ -73,20 +74,17 @@ class LmdbOutbox implements Batches {
   put({ requestId, bytes, seen }: PreparedRow): void {
     const number = this.#queue.put(bytes, this.#greatest);
     this.#greatest = number;
-    const earlier = this.#numbers.get(requestId);
-    // The record was put before: its entry moves to the end, so that the index stays in the order of numbers.
-    if (earlier !== undefined) this.#numbers.delete(requestId);
-    this.#numbers.set(requestId, number);
+    this.#numbers.add(requestId, number);
     this.#recents.add(number, bytes);
-    this.#store.ifDropped(() => {
-      if (earlier === undefined) this.#numbers.delete(requestId);
-      else this.#numbers.set(requestId, earlier);
-    });
+    this.#store.ifDropped(this.#unnumber);
     if (this.#numbers.size > MAX_INDEXED) this.#spill();
     if (seen === undefined) return;
     this.#observer?.put(number, seen);
     this.#store.ifDropped(() => this.#observer?.dropped(number));
   }
+
+  /** One function for all calls. */
+  readonly #unnumber = () => this.#numbers.dropNewest();
 
   /** `put(prepare(record))`, for callers to whom the cost inside the act does not matter. */
   add(record: CallRecord): void {
@@ -137,31 +135,18 @@ class LmdbOutbox implements Batches {
 
   /** Removes rows that are neither pending nor recent from the index. */
   #forget(): void {
-    const last = Math.min(this.#queue.acknowledged(), this.#recents.oldest - 1);
-    for (const [id, number] of this.#numbers) {
-      if (number > last) return;
-      this.#numbers.delete(id);
-    }
+    this.#numbers.removeUpTo(Math.min(this.#queue.acknowledged(), this.#recents.oldest - 1));
   }
 
   /** While ClickHouse is unreachable the index would grow with the outbox: its oldest entries are moved to a table. */
   #spill(): void {
-    const oldest: [id: string, number: number][] = [];
-    for (const [id, number] of this.#numbers) {
-      if (oldest.length === SLICE) break;
-      oldest.push([id, number]);
-      this.#numbers.delete(id);
-      this.#spilled.put(id, number);
-    }
+    const oldest = this.#numbers.takeOldest(SLICE);
+    for (const [id, number] of oldest) this.#spilled.put(id, number);
     this.#spills.put(
       oldest.at(-1)?.[1] ?? 0,
       oldest.map(([id]) => id),
     );
-    this.#store.ifDropped(() => {
-      const later = [...this.#numbers];
-      this.#numbers.clear();
-      for (const [id, number] of [...oldest, ...later]) this.#numbers.set(id, number);
-    });
+    this.#store.ifDropped(() => this.#numbers.putBack(oldest));
   }
 
   /** Deletes acknowledged rows from the tables of the index. */
@@ -188,7 +173,7 @@ class LmdbOutbox implements Batches {
     for (let number = from; number <= this.#queue.newest(); number++) {
       const row = this.#queue.get(number);
       const id = row === undefined ? undefined : requestIdOfRow(row);
-      if (id !== undefined) this.#numbers.set(id, number);
+      if (id !== undefined) this.#numbers.add(id, number);
     }
   }
 }

@@ -47,7 +47,7 @@ const RULES: BodyRules<ChatRequestBody> = {
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readChatRequest(bytes: Buffer): ChatRequest {
-  const { text, value: body, proseBytes, hasNoImage, ...read } = readBody(bytes, RULES);
+  const { read, text, value: body, proseBytes, hasNoImage } = readBody(bytes, RULES);
   const media = mediaOf(body.messages, read.hasOpaque);
   const stream = body.stream ?? false;
   const includeUsage = body.stream_options?.include_usage ?? undefined;

@@ -1,5 +1,5 @@
 /** Reads from a completions request what the gateway must know. */
-import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
+import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
 import { usageSwitchOf } from "../chat/request.ts";
 import { sizesOf } from "../embed/request.ts";
 import { longStringsIn } from "../embed/task.ts";
@@ -31,7 +31,7 @@ const RULES: BodyRules<CompletionsBody> = {
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readCompletionsRequest(bytes: Buffer): CompletionsRequest {
-  const { text, value, proseBytes, ...read } = readBody(bytes, RULES);
+  const { read, text, value, proseBytes } = readBody(bytes, RULES);
   const stream = value.stream ?? false;
   const asked = value.stream_options?.include_usage;
   const { prompts, isTokens, tokens, longest } = promptOf(value, proseBytes, read);
@@ -91,7 +91,7 @@ const MARK_TOKENS = 1;
 function promptOf(
   { prompt }: CompletionsBody,
   proseBytes: number,
-  { members, elided }: Pick<ReadBody<unknown>, "members" | "elided">,
+  { members, elided }: Pick<ClientRequest, "members" | "elided">,
 ): PromptSizes {
   const member = memberOf(members, "prompt") as Member;
   const { kind, inputs: prompts, longest, total } = sizesOf(prompt);
@@ -113,7 +113,7 @@ function promptOf(
 function promptBytes(
   bytes: Buffer,
   { prompt }: CompletionsBody,
-  { members }: Pick<ReadBody<unknown>, "members">,
+  { members }: Pick<ClientRequest, "members">,
 ): number {
   const { kind, total } = sizesOf(prompt);
   if (kind === "tokens") return total * BYTES_PER_TOKEN;

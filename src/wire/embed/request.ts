@@ -67,13 +67,13 @@ export function readEmbedRequest(bytes: Buffer): EmbedRequest {
 }
 
 function requestOf(
-  { text, value: { model }, proseBytes, ...read }: ReadBody<AnyBody>,
+  { read, text, value: { model }, proseBytes }: ReadBody<AnyBody>,
   input: unknown,
   encoding: EmbedRequest["encoding"],
 ): EmbedRequest {
   refuseStream(text, read.members);
   const member = memberOf(read.members, "input") as Member;
-  if (!isEmbeddingsInput(input)) return ofAnotherKind({ ...read, proseBytes }, model, input, encoding);
+  if (!isEmbeddingsInput(input)) return ofAnotherKind({ read, proseBytes }, model, input, encoding);
   const { kind, inputs, longest, total } = sizesOf(input);
   if (kind === "tokens") {
     const prose = estimatePromptTokens(proseBytes - (member.valueEnd - member.valueStart), 0);
@@ -90,7 +90,7 @@ function requestOf(
 
 /** Input that only some providers take, such as pictures: how much it is they alone know, so the hold is for the most. */
 function ofAnotherKind(
-  { proseBytes, ...read }: Omit<ReadBody<AnyBody>, "text" | "value">,
+  { read, proseBytes }: Pick<ReadBody<AnyBody>, "read" | "proseBytes">,
   model: string,
   input: unknown,
   encoding: EmbedRequest["encoding"],

@@ -21,7 +21,7 @@ const RULES: BodyRules<GenerateBody> = {
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readGenerateRequest(bytes: Buffer): ClientRequest {
-  const { text: _, value, proseBytes, hasNoImage, ...read } = readBody(bytes, RULES);
+  const { read, value, proseBytes, hasNoImage } = readBody(bytes, RULES);
   const images = count(value, "image");
   const audio = count(value, "audio");
   return {

@@ -59,13 +59,7 @@ export const readMessagesRequest = (bytes: Buffer): MessagesRequest => read(read
 export const readMessagesCount = (bytes: Buffer): MessagesRequest =>
   read(readBody<MessagesCountBody>(bytes, COUNT_RULES));
 
-function read({
-  text: _,
-  value: body,
-  proseBytes,
-  hasNoImage,
-  ...read
-}: ReadBody<MessagesCountBody>): MessagesRequest {
+function read({ read, value: body, proseBytes, hasNoImage }: ReadBody<MessagesCountBody>): MessagesRequest {
   refuseThread(body);
   const media: Media = {
     images: 0,

@@ -22,7 +22,7 @@ const RULES: BodyRules<RerankBody> = {
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readRerankRequest(bytes: Buffer): RerankRequest {
-  const { text, value: body, proseBytes: _, ...read } = readBody(bytes, RULES);
+  const { read, text, value: body } = readBody(bytes, RULES);
   const { members, elided } = read;
   refuseStream(text, members);
   const queryBytes = lengthsIn([body.query], elided, members, "query").reduce(sum, 0);

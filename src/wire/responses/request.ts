@@ -90,7 +90,7 @@ export function readResponsesCount(bytes: Buffer): ResponsesRequest {
 
 function requestOf(
   bytes: Buffer,
-  { text: _, value: body, proseBytes, hasNoImage, ...read }: ReadBody<ResponsesRequestBody>,
+  { read, value: body, proseBytes, hasNoImage }: ReadBody<ResponsesRequestBody>,
 ): ResponsesRequest {
   const seen = lookThrough(body, read.hasOpaque);
   return {
