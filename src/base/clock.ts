@@ -2,6 +2,8 @@
  * The only source of time and randomness, so that a run can be repeated from a seed.
  */
 import { randomFillSync } from "node:crypto";
+// The global is a getter, and a getter for each reading of a clock costs more than the reading.
+import { performance } from "node:perf_hooks";
 
 export interface Clock {
   /** Wall time, milliseconds since 1970-01-01 UTC. */

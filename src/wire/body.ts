@@ -58,7 +58,7 @@ export interface ReadBody<T> {
 export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>): ReadBody<T> {
   if (!isUtf8(bytes)) throw fail("invalid_json", "The body is not valid UTF-8.");
   const text = bytes.toString("latin1");
-  const { members, elided, media, skeleton } = skim(text, "", REQUEST_BOUNDS);
+  const { members, elided, media, skeleton } = skim(text, "", REQUEST_BOUNDS, bytes);
   refuseLargeMembers(text, members, rules.ours, rules.noPrompt);
   const body = inUtf8(parse(skeleton, skeleton === text), bytes, members, rules.ours);
   const value = check(body, members, rules);

@@ -3,8 +3,6 @@
  * text has the length of the original, so that spans of one are spans of the other. `mayFold` says of bytes what `folded`
  * does to their text.
  */
-import { isAscii } from "node:buffer";
-
 /** First of ten digits: Arabic, Persian, full-width, and nine scripts of India from Devanagari to Malayalam. */
 const ZEROS = [
   0x0660, 0x06f0, 0xff10, 0x0966, 0x09e6, 0x0a66, 0x0ae6, 0x0b66, 0x0be6, 0x0c66, 0x0ce6, 0x0d66,
@@ -41,6 +39,6 @@ const IN_BYTES: readonly (readonly [rare: string, decides: RegExp])[] = [
   ["\xe2\x80", /\d\xe2\x80[\x87\x89\x90-\x93\xaf][\d(]/],
 ];
 
-/** @param latin1 the payload's bytes as Latin-1 */
-export const mayFold = (payload: Uint8Array, latin1: string): boolean =>
-  !isAscii(payload) && IN_BYTES.some(([rare, decides]) => latin1.includes(rare) && decides.test(latin1));
+/** @param latin1 the bytes of a payload as Latin-1 */
+export const mayFold = (latin1: string): boolean =>
+  IN_BYTES.some(([rare, decides]) => latin1.includes(rare) && decides.test(latin1));

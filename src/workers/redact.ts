@@ -7,6 +7,7 @@ import { RE2JS } from "re2js";
 import { jsonIn } from "../base/json.ts";
 import type { Redaction } from "../record/record.ts";
 import { budgetFor, matchesWithin, type WorkBudget } from "./metered-text.ts";
+import { PayloadLook } from "./payload-look.ts";
 import { folded, mayFold } from "./redact-fold.ts";
 import { redactJson } from "./redact-json.ts";
 import { findPreset, HINTS, isPreset } from "./redact-presets.ts";
@@ -26,7 +27,7 @@ export interface Redactor {
   counted(text: string): { output: string; redactions: number };
   /** A payload as stored: the same bytes if nothing in it is redacted. */
   bytes(payload: Uint8Array, whole?: WorkBudget): Uint8Array;
-  /** True if a quick check shows that a payload has nothing to redact; takes about 2 ns per byte. */
+  /** True if a quick check shows that a payload has nothing to redact; takes about a quarter of a nanosecond a byte. */
   clean(payload: Uint8Array): boolean;
   /** The spans to redact, in order and without overlap. */
   spans(text: string): Span[];
@@ -72,21 +73,25 @@ function compile({ presets, patterns }: Redaction): Redactor {
     const collect = (mark: string, matched: Iterable<readonly [number, number]>) => {
       for (const [start, end] of matched) if (end > start) found.push({ start, end, mark });
     };
-    const searched = names.length > 0 ? folded(text) : text;
-    for (const name of names) collect(`[REDACTED:${name}]`, findPreset(name, searched));
+    if (names.length > 0) {
+      const searched = folded(text);
+      const look = new PayloadLook(Buffer.from(searched));
+      for (const name of names) collect(`[REDACTED:${name}]`, findPreset(name, searched, look));
+    }
     for (const re of own) collect("[REDACTED:pattern]", matchesWithin(re, text, budget));
     return found.length < 2 ? found : withoutOverlap(found);
   };
   const hints = [...new Set(names.map((name) => HINTS[name]))];
   /**
-   * Most payloads have nothing to redact, which a check of their bytes as Latin-1 shows. Not if escapes or other scripts may
+   * Most payloads have nothing to redact, which a look at their bytes shows. Not if escapes or other scripts may
    * hide a match, nor in SSE, where a match may be split over events.
    */
   const clean = (payload: Uint8Array): boolean => {
     if (patterns.length > 0) return false;
-    const latin1 = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString("latin1");
-    if (isSse(latin1) || latin1.includes("\\u") || mayFold(payload, latin1)) return false;
-    return !hints.some((hint) => hint(latin1));
+    const look = new PayloadLook(payload);
+    if (look.hasUnicodeEscape || (!look.beginsAsObject && isSse(look.latin1))) return false;
+    if (!look.isAscii && mayFold(look.latin1)) return false;
+    return !hints.some((hint) => hint(look));
   };
   if (names.length + own.length === 0) return REDACTS_NOTHING;
   /** One budget for all the texts of a payload. */

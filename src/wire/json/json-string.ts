@@ -32,6 +32,17 @@ export function isClosing(text: string, at: number, from: number): boolean {
   return ((at - 1 - back) & 1) === 0;
 }
 
+/** White space between values (RFC 8259, 2). */
+export const isSpace = (c: number): boolean => c === 32 || c === 10 || c === 13 || c === 9;
+
+/** The offset of the first byte from `from` on that is no white space. */
+export function skipSpace(bytes: Uint8Array, from: number): number {
+  let i = from;
+  // A read beyond the end would cost all others more.
+  while (i < bytes.length && isSpace(bytes[i] as number)) i++;
+  return i;
+}
+
 /** @param at index of the byte where the text stops being JSON. */
 export const syntax = (at: number): WeirError =>
   fail("invalid_json", `The body is not valid JSON (at byte ${at}).`);

@@ -6,7 +6,9 @@
 import { pointerTo } from "../../base/document/document.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
 import { type JsonBounds, Tally, UNBOUNDED } from "./json-bounds.ts";
-import { closingQuote, syntax } from "./json-string.ts";
+import { closingQuote, isSpace, skipSpace, syntax } from "./json-string.ts";
+import { isKeyOf, isMedia, isProse, MEDIA_OVER, PROSE_OVER } from "./named-strings.ts";
+import { signsOf } from "./signs.ts";
 
 /** Deeper bodies are refused: no format needs them, and recursive readers of the body would overflow. */
 export const MAX_DEPTH = 256;
@@ -16,9 +18,6 @@ export const MAX_MEMBERS = 1000;
 
 /** Longer strings are left out of the skeleton: prompts and images are passed on without being decoded. */
 const ELIDE_OVER = 4096;
-
-/** Shorter strings always count as prose: their share of a prompt is small. */
-export const MEDIA_OVER = 256;
 
 /** One member of the top-level object; offsets into the text. */
 export interface Member {
@@ -46,7 +45,7 @@ export interface Skim {
   readonly elided: readonly Elided[];
   /** Where strings of media begin, behind their quotes. */
   readonly media: readonly number[];
-  /** The same JSON with long strings emptied (a `data:` URL keeps its first characters). */
+  /** The same JSON with long strings emptied (a `data:` URL keeps its first characters), and texts of messages that are not listed. */
   readonly skeleton: string;
 }
 
@@ -74,14 +73,20 @@ const tally = new Tally(MAX_DEPTH);
 /**
  * @param pointer JSON pointer to the object, where it is not the body itself.
  * @param bounds of a text that a caller sent.
+ * @param bytes the same, where they are at hand
  * @throws WeirError `invalid_json` where the text is no object or does not close; `invalid_value` when a top-level
  * key stands twice (readers disagree on which one counts, and money depends on it), or beyond the bounds above.
  */
-export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED): Skim {
+export function skim(
+  text: string,
+  pointer = "",
+  bounds: JsonBounds = UNBOUNDED,
+  bytes: Buffer = Buffer.from(text, "latin1"),
+): Skim {
   const members: Member[] = [];
   const elided: Elided[] = [];
   const media: number[] = [];
-  const kept: string[] = [];
+  let kept = "";
   let copied = 0;
   let opaqueBytes = 0;
   let depth = 0;
@@ -94,56 +99,68 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
   // The previous string: it is the current one's key if only a colon is between them.
   let wordStart = 0;
   let wordEnd = 0;
-  let i = skipSpace(text, 0);
-  if (text.charCodeAt(i) !== OPEN_OBJECT) throw fail("invalid_json", "The body must be a JSON object.");
-  for (const end = text.length; i < end; ) {
-    const c = text.charCodeAt(i);
+  const end = text.length;
+  const first = skipSpace(bytes, 0);
+  if (first === end || bytes[first] !== OPEN_OBJECT)
+    throw fail("invalid_json", "The body must be a JSON object.");
+  const signs = signsOf(bytes);
+  let i = signs.next();
+  for (; i < end; i = signs.next()) {
+    const c = bytes[i];
     if (c === QUOTE) {
-      const quote = closingQuote(text, i + 1);
+      const quote = signs.closing();
       if (depth === 1 && wantKey) {
         wantKey = false;
         start = i;
-        key = nameOf(text, i, quote, members.length, pointer, bounds);
+        refuseName(quote - i, members.length, pointer, bounds);
+        key = text.slice(i + 1, quote);
+        if (!signs.isPlain && key.includes("\\")) key = unescapeKey(key, i);
         keyEnd = quote + 1;
-        i = skipSpace(text, keyEnd);
-        if (text.charCodeAt(i) !== COLON) throw syntax(i);
-        valueStart = i = skipSpace(text, i + 1);
+        const colon = skipSpace(bytes, keyEnd);
+        if (colon === end || bytes[colon] !== COLON) throw syntax(colon);
+        valueStart = skipSpace(bytes, colon + 1);
         continue;
       }
       const length = quote - i - 1;
-      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i, media)) opaqueBytes += length;
+      if (length > PROSE_OVER) {
+        const isNamed = isKeyOf(bytes, wordEnd, i);
+        if (isNamed && length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i, media))
+          opaqueBytes += length;
+        if (length > ELIDE_OVER) {
+          const head = text.startsWith("data:", i + 1) ? "data:" : "";
+          kept += text.slice(copied, i + 1) + head;
+          elided.push({ start: head === "" ? i + 1 : dataOf(text, i + 1), end: quote });
+          copied = quote;
+        } else if (isNamed && signs.isPlain && isProse(bytes, wordStart, wordEnd)) {
+          kept += text.slice(copied, i + 1);
+          copied = quote;
+        }
+      }
       wordStart = i + 1;
       wordEnd = quote;
-      if (length > ELIDE_OVER) {
-        const head = text.startsWith("data:", i + 1) ? "data:" : "";
-        kept.push(text.slice(copied, i + 1), head);
-        elided.push({ start: head === "" ? i + 1 : dataOf(text, i + 1), end: quote });
-        copied = quote;
-      }
-      i = quote + 1;
     } else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
       if (++depth > MAX_DEPTH) throw tooDeep(pointer);
       if (counts) tally.opened(depth, c === OPEN_OBJECT, pointer, bounds);
       wantKey = depth === 1;
-      i++;
     } else {
-      const closes = c === CLOSE_OBJECT || c === CLOSE_ARRAY;
-      if (counts && c === COMMA) tally.comma(text, i, depth, pointer, bounds);
-      if (depth === 1 && (closes || c === COMMA)) {
+      const closes = c !== COMMA;
+      if (counts && !closes) tally.comma(text, i, depth, pointer, bounds);
+      if (depth === 1) {
         if (start >= 0) {
-          members.push({ key, start, keyEnd, valueStart, valueEnd: trimSpace(text, i), opaqueBytes });
+          members.push({ key, start, keyEnd, valueStart, valueEnd: trimSpace(bytes, i), opaqueBytes });
           start = -1;
           opaqueBytes = 0;
         }
         wantKey = true;
       }
-      i++;
       if (closes && --depth === 0) break;
     }
   }
-  if (depth !== 0 || skipSpace(text, i) !== text.length) throw syntax(depth !== 0 ? text.length : i);
+  if (depth !== 0) throw syntax(end);
+  const behind = skipSpace(bytes, i + 1);
+  if (behind !== end) throw syntax(i + 1);
   refuseTwice(members, pointer);
-  return { members, elided, media, skeleton: copied === 0 ? text : kept.join("") + text.slice(copied) };
+  return { members, elided, media, skeleton: copied === 0 ? text : kept + text.slice(copied) };
 }
 
 /** Undefined if the text is no object, or one with a repeated member. */
@@ -308,26 +325,6 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 const tooDeep = (pointer: string) =>
   fail("invalid_value", `The body nests deeper than ${MAX_DEPTH} levels.`, { param: pointer });
 
-/** Keys under which the formats carry media. Under any other key, such text is prose to a model. */
-export const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url", "result"];
-/** A letter of base64 as encoders of JSON write it: PHP's escapes slashes, and .NET's plus signs. */
-const LETTER = String.raw`(?:[A-Za-z0-9+=_-]|\\?/|\\u00[\da-fA-F]{2})`;
-/** In one line, or in lines of MIME (RFC 2045, section 6.8) or PEM (RFC 7468, section 2). */
-const BASE64 = new RegExp(String.raw`${LETTER}{128}|${LETTER}{64,76}(?:\\r)?\\n${LETTER}{32}`, "y");
-
-/**
- * Whether the string that opens at `at` is media: a data URL or base64 behind one of the formats' keys. Both are
- * required, because media is not counted as prompt, and the prompt's tokens are billed. Adds the place of the string to `found`.
- */
-function isMedia(text: string, wordStart: number, wordEnd: number, at: number, found: number[]): boolean {
-  if (text.slice(wordEnd + 1, at).trim() !== ":") return false;
-  if (!MEDIA_KEYS.includes(text.slice(wordStart, wordEnd))) return false;
-  BASE64.lastIndex = at + 1;
-  if (!text.startsWith("data:", at + 1) && !BASE64.test(text)) return false;
-  found.push(at + 1);
-  return true;
-}
-
 /** Up to so many members, comparing all pairs costs less than a set. */
 const FEW = 16;
 
@@ -352,23 +349,12 @@ function twice(key: string, pointer: string): WeirError {
   return fail("invalid_value", `The member "${name}" stands twice in the body.`, { param });
 }
 
-/** The name between two quotes, its escapes resolved. @param before number of members before it */
-function nameOf(
-  text: string,
-  at: number,
-  quote: number,
-  before: number,
-  pointer: string,
-  bounds: JsonBounds,
-): string {
-  if (before === MAX_MEMBERS) {
+/** @param bytes of the name and a quote @param before number of members before it */
+function refuseName(bytes: number, before: number, pointer: string, bounds: JsonBounds): void {
+  if (before === MAX_MEMBERS)
     throw fail("invalid_value", `The body has more than ${MAX_MEMBERS} members.`, { param: pointer });
-  }
-  if (quote - at > bounds.name) {
+  if (bytes > bounds.name)
     throw fail("invalid_value", `A member's name is longer than ${bounds.name} bytes.`, { param: pointer });
-  }
-  const name = text.slice(at + 1, quote);
-  return name.includes("\\") ? unescapeKey(name, at) : name;
 }
 
 function unescapeKey(key: string, at: number): string {
@@ -379,20 +365,8 @@ function unescapeKey(key: string, at: number): string {
   }
 }
 
-function skipSpace(text: string, from: number): number {
-  let i = from;
-  for (;;) {
-    const c = text.charCodeAt(i);
-    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return i;
-    i++;
-  }
-}
-
-function trimSpace(text: string, end: number): number {
+function trimSpace(bytes: Uint8Array, end: number): number {
   let i = end;
-  for (;;) {
-    const c = text.charCodeAt(i - 1);
-    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return i;
-    i--;
-  }
+  while (isSpace(bytes[i - 1] as number)) i--;
+  return i;
 }

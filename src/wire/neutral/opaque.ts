@@ -2,7 +2,7 @@
  * Text that was taken for media where it may be none: what is not counted as prompt must be counted as something else, or
  * a call would cost more than was held for it.
  */
-import { MEDIA_KEYS, MEDIA_OVER } from "../json/json.ts";
+import { MEDIA_KEYS, MEDIA_OVER } from "../json/named-strings.ts";
 import { isObject } from "./reader.ts";
 
 /** Whether a value has such text. A long string is empty in what was read of a body, or a data URL's first letters. */

@@ -8,6 +8,7 @@ import { type SentExtras, sentOf } from "../extras/sent.ts";
 import { type Billed, sift } from "../extras/sift.ts";
 import type { ClientRequest, Outgoing } from "../format.ts";
 import { type Edit, editedBytes, editedParts, memberOf, removeMembers, utf8Of } from "../json/json.ts";
+import { quotedName } from "../json/quoted.ts";
 import { NO_PROVIDER_OPTIONS, notReplaced, optionsFor } from "./provider-options.ts";
 import { quirkEdits } from "./quirks.ts";
 
@@ -36,7 +37,7 @@ export function spliceOf(
   for (const edit of gone.edits) if (!quirks.edits.some((other) => overlap(edit, other))) edits.push(edit);
   const model = memberOf(members, "model");
   if (model !== undefined && !quirks.remove.includes("model")) {
-    edits.push({ start: model.valueStart, end: model.valueEnd, text: JSON.stringify(upstreamModel) });
+    edits.push({ start: model.valueStart, end: model.valueEnd, text: quotedName(upstreamModel) });
   }
   return {
     edits,

@@ -6,7 +6,9 @@ import { fail } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, WholeAnswer } from "../format.ts";
 import { append } from "../json/append.ts";
-import { applyEdits, latin1Json, type Member, setMember, skim } from "../json/json.ts";
+import { applyEdits, type Member, setMember, skim } from "../json/json.ts";
+import { UNBOUNDED } from "../json/json-bounds.ts";
+import { quotedId, quotedName } from "../json/quoted.ts";
 import type { Report } from "../neutral/asked-extras.ts";
 import type { ReplyFacts, UpstreamError } from "../neutral/contract.ts";
 import type { NeutralReply } from "../neutral/neutral.ts";
@@ -69,8 +71,8 @@ export function splicedAnswer(
       const isReported = facts.usage !== undefined;
       const all = isReported ? others : { ...others, usage: JSON.stringify(reading.writeUsage(usage)) };
       const edits = [
-        setMember(text, members, "id", latin1Json(identity.id)),
-        setMember(text, members, "model", latin1Json(identity.model)),
+        setMember(text, members, "id", quotedId(identity.id)),
+        setMember(text, members, "model", quotedName(identity.model)),
       ];
       for (const key in all) edits.push(setMember(text, members, key, all[key] as string));
       edits.push(setMember(text, members, "svc", svcJson(svc)));
@@ -121,7 +123,7 @@ interface ReplyText {
 function readReplyText(bytes: Buffer): ReplyText {
   const text = bytes.toString("latin1");
   try {
-    const { members, skeleton } = skim(text);
+    const { members, skeleton } = skim(text, "", UNBOUNDED, bytes);
     return { text, members, value: objectOf(JSON.parse(skeleton)) };
   } catch (cause) {
     throw fail("upstream_invalid_response", "The provider's answer is not valid JSON.", { cause });

@@ -14,7 +14,7 @@ const READ_FIELDS = [
 const READ_OF_ERRORS = ["x-squid-error", "server", "cf-mitigated"] as const;
 
 export type AnswerHeaders = Readonly<
-  Partial<Record<(typeof READ_FIELDS)[number] | (typeof READ_OF_ERRORS)[number], string>>
+  Partial<Record<(typeof READ_FIELDS)[number] | (typeof READ_OF_ERRORS)[number], string | undefined>>
 >;
 
 export interface AnswerHead {
@@ -99,9 +99,22 @@ interface Fields {
   readonly keepAlive: string;
 }
 
+/** Lower case by what servers write: few names in few ways, which need not be made lower each time. */
+const lowered = new Map<string, string>();
+const MOST_LOWERED = 200;
+
+function lowerCase(name: string): string {
+  let found = lowered.get(name);
+  if (found === undefined) {
+    found = name.toLowerCase();
+    if (lowered.size < MOST_LOWERED) lowered.set(name, found);
+  }
+  return found;
+}
+
 /** @param lengths of the names that are read @throws ProtocolError */
 function readFields(text: string, lengths: ReadonlySet<number>): Fields {
-  const headers: { -readonly [K in keyof AnswerHeaders]: string } = {};
+  const headers = new ReadHeaders();
   let length: number | undefined;
   let encoding: string | undefined;
   let connection = "";
@@ -112,7 +125,7 @@ function readFields(text: string, lengths: ReadonlySet<number>): Fields {
     let end = text.indexOf("\r\n", colon);
     if (end < 0) end = text.length;
     if (lengths.has(colon - start)) {
-      const name = text.slice(start, colon).toLowerCase();
+      const name = lowerCase(text.slice(start, colon));
       const value = trimmed(text, colon + 1, end);
       switch (name) {
         case "content-length":
@@ -130,15 +143,33 @@ function readFields(text: string, lengths: ReadonlySet<number>): Fields {
           keepAlive += `,${value}`;
           break;
         default:
-          if (!isRead(name)) break;
-          if (headers[name] === undefined) headers[name] = value;
-          // One line for each coding is as one line for all (RFC 9110, 5.3).
-          else if (name === "content-encoding") headers[name] += `, ${value}`;
+          headers.take(name, value);
       }
     }
     start = end + 2;
   }
   return { headers, length, encoding, connection, keepAlive };
+}
+
+/** One shape for all answers: members that are set by computed names cost more than all the rest. */
+class ReadHeaders implements AnswerHeaders {
+  "content-type": string | undefined = undefined;
+  "content-encoding": string | undefined = undefined;
+  "retry-after": string | undefined = undefined;
+  "retry-after-ms": string | undefined = undefined;
+  "x-amzn-errortype": string | undefined = undefined;
+  "x-squid-error": string | undefined = undefined;
+  server: string | undefined = undefined;
+  "cf-mitigated": string | undefined = undefined;
+
+  take(name: string, value: string): void {
+    if (name === "content-type") this["content-type"] ??= value;
+    // One line for each coding is as one line for all (RFC 9110, 5.3).
+    else if (name === "content-encoding")
+      this["content-encoding"] =
+        this["content-encoding"] === undefined ? value : `${this["content-encoding"]}, ${value}`;
+    else if (isRead(name)) this[name] ??= value;
+  }
 }
 
 const isRead = (name: string): name is keyof AnswerHeaders =>
@@ -164,6 +195,7 @@ const hasToken = (list: string, token: string): boolean =>
 
 /** `timeout=5, max=100`, in seconds (RFC 9112, C.2.2 names the field; its parameters are those of RFC 2068). */
 function keepAliveOf(value: string): number | undefined {
+  if (value === "") return undefined;
   const seconds = /(?:^|[,\s])timeout\s*=\s*"?(\d{1,9})/i.exec(value)?.[1];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }

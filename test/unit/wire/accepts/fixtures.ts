@@ -289,7 +289,7 @@ const SVC = {
   request_id: "R",
   provider: "p",
   endpoint_id: "e",
-  cost: { total_micro_usd: 0, currency: "USD", lines: [] },
+  cost: { total_micro_usd: 0, lines: [], price_version: "pv_1" },
   warnings: [],
 } as const;
 

@@ -1,0 +1,68 @@
+/**
+ * Looks at short text sixteen bytes at a time, in WebAssembly with SIMD (`scan.wat`): where JSON's signs are, and where a secret may
+ * begin. There is one memory: what a look has found is there until the next one.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The most bytes that are looked at. */
+export const MOST_SCANNED = 65_536;
+
+/** Flags of {@link scanSigns}. */
+export const ESCAPE = 1;
+export const CONTROL_IN_STRING = 2;
+export const OPEN_STRING = 4;
+/** Flags of {@link scanMarks}. */
+export const BEYOND_ASCII = 1;
+export const BACKSLASH = 2;
+export const LONG_NUMERIC = 4;
+export const AT_SIGN = 8;
+
+const FLAGS_AT = 131_068;
+const POSITIONS_AT = 131_072;
+
+/** The types of Node have no WebAssembly of their own: they take a browser's. */
+declare const WebAssembly: {
+  readonly Module: new (code: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
+
+interface Scanning {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  signs(length: number): number;
+  marks(length: number): number;
+}
+
+const code = readFileSync(join(import.meta.dirname, "scan.wasm"));
+const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code));
+const { memory, signs, marks } = exports as Scanning;
+const input = new Uint8Array(memory.buffer, 0, MOST_SCANNED);
+const flags = new Int32Array(memory.buffer, FLAGS_AT, 1);
+
+/** Byte offsets that the last look has found, in order; only as many as it returned are of it. */
+export const positions = new Int32Array(memory.buffer, POSITIONS_AT, MOST_SCANNED);
+
+/** The flags of the last look. */
+export const lastFlags = (): number => flags[0] as number;
+
+/**
+ * Finds braces, brackets and commas outside of strings, and the quotes around strings. Flags: whether there is a backslash, whether a
+ * string has a control character, whether the last string is open.
+ * @param text at most {@link MOST_SCANNED} bytes
+ * @returns the number of positions
+ */
+export function scanSigns(text: Uint8Array): number {
+  input.set(text);
+  return signs(text.length);
+}
+
+/**
+ * Finds the characters `-`, `_`, `A`, `B`, `J`, `P` and `S`. Flags: whether there is a byte beyond ASCII, a backslash,
+ * twelve of digits, spaces and hyphens in a row, an at sign.
+ * @param text at most {@link MOST_SCANNED} bytes
+ * @returns the number of positions
+ */
+export function scanMarks(text: Uint8Array): number {
+  input.set(text);
+  return marks(text.length);
+}

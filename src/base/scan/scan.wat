@@ -1,0 +1,152 @@
+;; Looks at text sixteen bytes at a time. `scan.ts` says what for. `node scripts/wasm.ts` makes scan.wasm of it.
+;; Memory: a text of at most 65536 bytes from 0 on, flags at 131068, positions (i32) from 131072 on. What stands behind the text is
+;; overwritten with zeros to the end of its last sixteen bytes. Masks have a bit a byte, the first byte's lowest.
+;; The class of a byte is looked up by its lower and its upper half, and is what both have in common (Langdale and Lemire, Parsing
+;; Gigabytes of JSON per Second, 3.1.2, arXiv:1902.08318).
+(module
+  (memory (export "memory") 6)
+
+  ;; Positions of braces, brackets and commas outside of strings, and of the quotes around strings.
+  ;; Flags: 1 a backslash, 2 a control character in a string, 4 the text ends in a string.
+  ;; Classes: 0x80 quote, 0x40 backslash, 0x20 brackets and braces, 0x10 comma, 0x08 control characters.
+  ;; How escaped quotes and the insides of strings are found: the same paper, 3.1.1.
+  (func (export "signs") (param $length i32) (result i32)
+    (local $at i32) (local $out i32) (local $flags i32)
+    (local $v v128) (local $class v128) (local $lower v128) (local $upper v128) (local $half v128) (local $inner v128)
+    (local $quotes i32) (local $slashes i32) (local $inside i32) (local $found i32)
+    ;; One bit: the next byte is escaped. All bits: it is inside of a string.
+    (local $isEscaped i32) (local $isInside i32)
+    (local $behind i32) (local $sum i32)
+    (local.set $lower (v128.const i8x16 0x08 0x08 0x88 0x08 0x08 0x08 0x08 0x08 0x08 0x08 0x08 0x28 0x58 0x28 0x08 0x08))
+    (local.set $upper (v128.const i8x16 0x08 0x08 0x90 0x00 0x00 0x60 0x00 0x20 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00))
+    (local.set $half (i8x16.splat (i32.const 0x0f)))
+    ;; What matters inside of a string.
+    (local.set $inner (i8x16.splat (i32.const 0xc8)))
+    (local.set $out (i32.const 131072))
+    (memory.fill (local.get $length) (i32.const 0) (i32.const 16))
+    (block $done
+      (loop $blocks
+        (br_if $done (i32.ge_u (local.get $at) (local.get $length)))
+        (local.set $v (v128.load (local.get $at)))
+        (local.set $class
+          (v128.and
+            (i8x16.swizzle (local.get $lower) (v128.and (local.get $v) (local.get $half)))
+            (i8x16.swizzle (local.get $upper) (v128.and (i16x8.shr_u (local.get $v) (i32.const 4)) (local.get $half)))))
+        (if (i32.and
+              (i32.eqz (i32.or (i32.eqz (local.get $isInside)) (local.get $isEscaped)))
+              (i32.eqz (v128.any_true (v128.and (local.get $class) (local.get $inner)))))
+          (then
+            (local.set $at (i32.add (local.get $at) (i32.const 16)))
+            (br $blocks)))
+        (local.set $quotes (i8x16.bitmask (local.get $class)))
+        (local.set $slashes (i8x16.bitmask (i16x8.shl (local.get $class) (i32.const 1))))
+        (if (i32.or (local.get $slashes) (local.get $isEscaped))
+          (then
+            (local.set $flags (i32.or (local.get $flags) (i32.const 1)))
+            (local.set $slashes (i32.and (local.get $slashes) (i32.xor (local.get $isEscaped) (i32.const -1))))
+            (local.set $behind (i32.or (i32.shl (local.get $slashes) (i32.const 1)) (local.get $isEscaped)))
+            ;; Runs of backslashes that begin at an odd place, added to all: a bit behind each run, and what comes out is carried on.
+            (local.set $sum
+              (i32.add
+                (local.get $slashes)
+                (i32.and
+                  (i32.and (local.get $slashes) (i32.const 0xaaaa))
+                  (i32.xor (local.get $behind) (i32.const -1)))))
+            ;; The bytes that are escaped.
+            (local.set $sum
+              (i32.and
+                (i32.xor (i32.const 0x15555) (i32.shl (local.get $sum) (i32.const 1)))
+                (local.get $behind)))
+            (local.set $isEscaped (i32.and (i32.shr_u (local.get $sum) (i32.const 16)) (i32.const 1)))
+            (local.set $quotes (i32.and (local.get $quotes) (i32.xor (local.get $sum) (i32.const -1))))))
+        ;; Set from each opening quote to the byte before the closing one.
+        (local.set $inside (local.get $isInside))
+        (if (local.get $quotes)
+          (then
+            (local.set $inside (i32.xor (local.get $quotes) (i32.shl (local.get $quotes) (i32.const 1))))
+            (local.set $inside (i32.xor (local.get $inside) (i32.shl (local.get $inside) (i32.const 2))))
+            (local.set $inside (i32.xor (local.get $inside) (i32.shl (local.get $inside) (i32.const 4))))
+            (local.set $inside (i32.xor (local.get $inside) (i32.shl (local.get $inside) (i32.const 8))))
+            (local.set $inside (i32.xor (local.get $inside) (local.get $isInside)))
+            (local.set $isInside
+              (i32.sub (i32.const 0) (i32.and (i32.shr_u (local.get $inside) (i32.const 15)) (i32.const 1))))))
+        (if (i32.and (local.get $inside) (i8x16.bitmask (i16x8.shl (local.get $class) (i32.const 4))))
+          (then (local.set $flags (i32.or (local.get $flags) (i32.const 2)))))
+        (local.set $found
+          (i32.or
+            (local.get $quotes)
+            (i32.and
+              (i32.xor (local.get $inside) (i32.const -1))
+              (i8x16.bitmask
+                (v128.or
+                  (i16x8.shl (local.get $class) (i32.const 2))
+                  (i16x8.shl (local.get $class) (i32.const 3)))))))
+        (block $none
+          (loop $bits
+            (br_if $none (i32.eqz (local.get $found)))
+            (i32.store (local.get $out) (i32.add (local.get $at) (i32.ctz (local.get $found))))
+            (local.set $out (i32.add (local.get $out) (i32.const 4)))
+            (local.set $found (i32.and (local.get $found) (i32.sub (local.get $found) (i32.const 1))))
+            (br $bits)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $blocks)))
+    (if (local.get $isInside) (then (local.set $flags (i32.or (local.get $flags) (i32.const 4)))))
+    (i32.store (i32.const 131068) (local.get $flags))
+    (i32.shr_u (i32.sub (local.get $out) (i32.const 131072)) (i32.const 2)))
+
+  ;; Positions of - _ A B J P S.
+  ;; Flags: 1 a byte beyond ASCII, 2 a backslash, 4 twelve of digits, spaces and hyphens in a row, 8 an at sign.
+  ;; Classes: 0x80 hyphen, 0x40 A B J, 0x20 _ P S, 0x10 digits, 0x08 space and hyphen, 0x04 at sign, 0x02 backslash, 0x01 beyond ASCII.
+  (func (export "marks") (param $length i32) (result i32)
+    (local $at i32) (local $out i32) (local $flags i32)
+    (local $v v128) (local $class v128) (local $lower v128) (local $upper v128) (local $half v128) (local $all v128)
+    (local $numeric v128) (local $number v128) (local $zero v128) (local $mark v128)
+    (local $found i32)
+    ;; Masks of digits, spaces and hyphens: of these sixteen bytes above that of those before.
+    (local $run i32) (local $two i32) (local $four i32)
+    (local.set $lower (v128.const i8x16 0x3d 0x51 0x51 0x31 0x11 0x11 0x11 0x11 0x11 0x11 0x41 0x01 0x03 0x89 0x01 0x21))
+    (local.set $upper (v128.const i8x16 0x00 0x00 0x88 0x10 0x44 0x22 0x00 0x00 0x01 0x01 0x01 0x01 0x01 0x01 0x01 0x01))
+    (local.set $half (i8x16.splat (i32.const 0x0f)))
+    (local.set $number (i8x16.splat (i32.const 0x18)))
+    (local.set $mark (i8x16.splat (i32.const 0x1f)))
+    (local.set $out (i32.const 131072))
+    (memory.fill (local.get $length) (i32.const 0) (i32.const 16))
+    (block $done
+      (loop $blocks
+        (br_if $done (i32.ge_u (local.get $at) (local.get $length)))
+        (local.set $v (v128.load (local.get $at)))
+        (local.set $class
+          (v128.and
+            (i8x16.swizzle (local.get $lower) (v128.and (local.get $v) (local.get $half)))
+            (i8x16.swizzle (local.get $upper) (v128.and (i16x8.shr_u (local.get $v) (i32.const 4)) (local.get $half)))))
+        (local.set $all (v128.or (local.get $all) (local.get $class)))
+        (local.set $numeric (i8x16.ne (v128.and (local.get $class) (local.get $number)) (local.get $zero)))
+        (local.set $run
+          (i32.or
+            (i32.shr_u (local.get $run) (i32.const 16))
+            (i32.shl (i8x16.bitmask (local.get $numeric)) (i32.const 16))))
+        ;; A bit where two, four, eight and twelve follow each other.
+        (local.set $two (i32.and (local.get $run) (i32.shr_u (local.get $run) (i32.const 1))))
+        (local.set $four (i32.and (local.get $two) (i32.shr_u (local.get $two) (i32.const 2))))
+        (if (i32.and
+              (i32.and (local.get $four) (i32.shr_u (local.get $four) (i32.const 4)))
+              (i32.shr_u (local.get $four) (i32.const 8)))
+          (then (local.set $flags (i32.const 4))))
+        (local.set $found (i8x16.bitmask (i8x16.gt_u (local.get $class) (local.get $mark))))
+        (block $none
+          (loop $bits
+            (br_if $none (i32.eqz (local.get $found)))
+            (i32.store (local.get $out) (i32.add (local.get $at) (i32.ctz (local.get $found))))
+            (local.set $out (i32.add (local.get $out) (i32.const 4)))
+            (local.set $found (i32.and (local.get $found) (i32.sub (local.get $found) (i32.const 1))))
+            (br $bits)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $blocks)))
+    (if (v128.any_true (v128.and (local.get $all) (i8x16.splat (i32.const 0x01))))
+      (then (local.set $flags (i32.or (local.get $flags) (i32.const 1)))))
+    (if (v128.any_true (v128.and (local.get $all) (i8x16.splat (i32.const 0x02))))
+      (then (local.set $flags (i32.or (local.get $flags) (i32.const 2)))))
+    (if (v128.any_true (v128.and (local.get $all) (i8x16.splat (i32.const 0x04))))
+      (then (local.set $flags (i32.or (local.get $flags) (i32.const 8)))))
+    (i32.store (i32.const 131068) (local.get $flags))
+    (i32.shr_u (i32.sub (local.get $out) (i32.const 131072)) (i32.const 2))))

@@ -1,0 +1,73 @@
+/** A quick look at the bytes of a payload, without making text of them: most payloads have nothing to redact, and it shows that. */
+import {
+  AT_SIGN,
+  BACKSLASH,
+  BEYOND_ASCII,
+  LONG_NUMERIC,
+  lastFlags,
+  MOST_SCANNED,
+  positions,
+  scanMarks,
+} from "../base/scan/scan.ts";
+import { KeyWords } from "./redact-keys.ts";
+
+/** Longer than what is looked for across two parts: a row of twelve, an escape. */
+const OVERLAP = 16;
+
+const BRACE = 123;
+
+export class PayloadLook {
+  readonly #payload: Uint8Array;
+  readonly #keys: KeyWords;
+  #flags = 0;
+  #latin1: string | undefined;
+
+  constructor(payload: Uint8Array) {
+    this.#payload = payload;
+    this.#keys = new KeyWords(payload, () => this.latin1);
+    let start = 0;
+    let end = 0;
+    do {
+      end = Math.min(start + MOST_SCANNED, payload.length);
+      const isWhole = end - start === payload.length;
+      const marks = scanMarks(isWhole ? payload : payload.subarray(start, end));
+      this.#flags |= lastFlags();
+      for (let i = 0; i < marks; i++) this.#keys.lookAt(start + (positions[i] as number));
+      start = end - OVERLAP;
+    } while (end < payload.length);
+  }
+
+  /** The payload, a character a byte. */
+  get latin1(): string {
+    const { buffer, byteOffset, length } = this.#payload;
+    this.#latin1 ??= Buffer.from(buffer, byteOffset, length).toString("latin1");
+    return this.#latin1;
+  }
+
+  get beginsAsObject(): boolean {
+    return this.#payload[0] === BRACE;
+  }
+
+  get isAscii(): boolean {
+    return (this.#flags & BEYOND_ASCII) === 0;
+  }
+
+  /** Whether it has escapes of Unicode, which may hide anything. */
+  get hasUnicodeEscape(): boolean {
+    return (this.#flags & BACKSLASH) !== 0 && this.latin1.includes("\\u");
+  }
+
+  /** Whether twelve digits, spaces and hyphens follow each other. */
+  get hasLongNumeric(): boolean {
+    return (this.#flags & LONG_NUMERIC) !== 0;
+  }
+
+  get hasAtSign(): boolean {
+    return (this.#flags & AT_SIGN) !== 0;
+  }
+
+  /** Whether it has a word of the preset `api_key`. */
+  get mayHoldKey(): boolean {
+    return this.#keys.found;
+  }
+}

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { assembled } from "../../../../scripts/wasm.ts";
+import * as scan from "../../../../src/base/scan/scan.ts";
+
+/** Latin-1. Blocks are sixteen bytes: texts end within them, and what matters stands at their edges. */
+const textOf = (...parts: string[]) =>
+  fc.array(fc.constantFrom(...parts), { maxLength: 90 }).map((text) => text.join(""));
+
+const JSON_TEXT = textOf(
+  '"',
+  '"',
+  '\\"',
+  "\\",
+  "\\\\",
+  "{",
+  "}",
+  "[",
+  "]",
+  ":",
+  ",",
+  "a",
+  "    ",
+  "\n",
+  "é",
+  '"key":"',
+);
+const MARKED_TEXT = textOf(
+  "-",
+  "_",
+  "A",
+  "B",
+  "J",
+  "P",
+  "S",
+  "1",
+  "23456789012",
+  " ",
+  "\\",
+  "u",
+  "@",
+  "é",
+  "abcdefgh",
+);
+
+const found = (count: number): number[] => Array.from(scan.positions.subarray(0, count));
+const flagsOf = (flags: Readonly<Record<number, boolean>>): number =>
+  Object.entries(flags).reduce((sum, [flag, isSet]) => sum + (isSet ? Number(flag) : 0), 0);
+
+/** The same byte by byte. Behind the end of a text are zeros, which are control characters of an open string. */
+function signsIn(text: string) {
+  const signs: number[] = [];
+  let [isInside, isEscaped, hasEscape, hasControl] = [false, false, false, false];
+  for (const [at, c] of [...text].entries()) {
+    if (isInside && c < " ") hasControl = true;
+    if (!isEscaped && c === '"') {
+      signs.push(at);
+      isInside = !isInside;
+    } else if (!isInside && "{}[],".includes(c)) signs.push(at);
+    hasEscape ||= c === "\\";
+    isEscaped = !isEscaped && c === "\\";
+  }
+  const flags = { [scan.ESCAPE]: hasEscape, [scan.OPEN_STRING]: isInside };
+  return { signs, flags: flagsOf({ ...flags, [scan.CONTROL_IN_STRING]: hasControl }) };
+}
+
+it("finds the signs of JSON as a look at each byte does", () => {
+  fc.assert(
+    fc.property(JSON_TEXT, (text) => {
+      const expected = signsIn(text);
+      expect(found(scan.scanSigns(Buffer.from(text, "latin1")))).toEqual(expected.signs);
+      const isOpen = (expected.flags & scan.OPEN_STRING) !== 0;
+      const counted = isOpen ? ~scan.CONTROL_IN_STRING : -1;
+      expect(scan.lastFlags() & counted).toBe(expected.flags & counted);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+it("finds the marks of secrets as expressions do", () => {
+  fc.assert(
+    fc.property(MARKED_TEXT, (text) => {
+      const marks = Array.from(text.matchAll(/[-_ABJPS]/g), ({ index }) => index);
+      expect(found(scan.scanMarks(Buffer.from(text, "latin1")))).toEqual(marks);
+      expect(scan.lastFlags()).toBe(
+        flagsOf({
+          [scan.BEYOND_ASCII]: /[\x80-\xff]/.test(text),
+          [scan.BACKSLASH]: text.includes("\\"),
+          [scan.LONG_NUMERIC]: /[\d -]{12}/.test(text),
+          [scan.AT_SIGN]: text.includes("@"),
+        }),
+      );
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+it("takes a text of the most bytes, and none", () => {
+  const text = Buffer.from(`{${'"a":"b",'.repeat(scan.MOST_SCANNED / 8)}`).subarray(0, scan.MOST_SCANNED);
+  expect(found(scan.scanSigns(text))).toEqual(signsIn(text.toString()).signs);
+  expect(scan.scanMarks(Buffer.alloc(scan.MOST_SCANNED, "-"))).toBe(scan.MOST_SCANNED);
+  expect([scan.scanSigns(Buffer.alloc(0)), scan.scanMarks(Buffer.alloc(0))]).toEqual([0, 0]);
+  expect(() => scan.scanSigns(Buffer.alloc(scan.MOST_SCANNED + 1))).toThrow(RangeError);
+});
+
+it("is assembled from its text: node scripts/wasm.ts", async () => {
+  const kept = readFileSync(join(import.meta.dirname, "../../../../src/base/scan/scan.wasm"));
+  expect(Buffer.from(await assembled()).equals(kept)).toBe(true);
+});
