@@ -84,8 +84,8 @@ export class RowBinaryWriter {
   u64(value: unknown): void {
     this.#ensureSpace(8);
     const n = clamped(value, Number.MAX_SAFE_INTEGER);
-    this.#view.setUint32(this.#at, n, true);
-    this.#view.setUint32(this.#at + 4, n < TWO_32 ? 0 : n / TWO_32, true);
+    this.#view.setUint32(this.#at, n >>> 0, true);
+    this.#view.setUint32(this.#at + 4, (n / TWO_32) >>> 0, true);
     this.#at += 8;
   }
 

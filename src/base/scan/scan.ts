@@ -18,6 +18,7 @@ export const BACKSLASH = 2;
 export const LONG_NUMERIC = 4;
 export const AT_SIGN = 8;
 
+const TEXT_AT = 16;
 const FLAGS_AT = 131_068;
 const POSITIONS_AT = 131_072;
 
@@ -36,7 +37,7 @@ interface Scanning {
 const code = readFileSync(join(import.meta.dirname, "scan.wasm"));
 const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code));
 const { memory, signs, marks } = exports as Scanning;
-const input = new Uint8Array(memory.buffer, 0, MOST_SCANNED);
+const input = new Uint8Array(memory.buffer, TEXT_AT, MOST_SCANNED);
 const flags = new Int32Array(memory.buffer, FLAGS_AT, 1);
 
 /** Byte offsets that the last look has found, in order; only as many as it returned are of it. */

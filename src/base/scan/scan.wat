@@ -1,6 +1,6 @@
 ;; Looks at text sixteen bytes at a time. `scan.ts` says what for. `node scripts/wasm.ts` makes scan.wasm of it.
-;; Memory: a text of at most 65536 bytes from 0 on, flags at 131068, positions (i32) from 131072 on. What stands behind the text is
-;; overwritten with zeros to the end of its last sixteen bytes. Masks have a bit a byte, the first byte's lowest.
+;; Memory: a text of at most 65536 bytes from 16 on, flags at 131068, positions (i32) from 131072 on. Before the text are zeros, and what
+;; stands behind it is overwritten with zeros. Masks have a bit a byte, the first byte's lowest.
 ;; The class of a byte is looked up by its lower and its upper half, and is what both have in common (Langdale and Lemire, Parsing
 ;; Gigabytes of JSON per Second, 3.1.2, arXiv:1902.08318).
 (module
@@ -12,7 +12,8 @@
   ;; How escaped quotes and the insides of strings are found: the same paper, 3.1.1.
   (func (export "signs") (param $length i32) (result i32)
     (local $at i32) (local $out i32) (local $flags i32)
-    (local $v v128) (local $class v128) (local $lower v128) (local $upper v128) (local $half v128) (local $inner v128)
+    (local $v v128) (local $class v128) (local $lower v128) (local $upper v128) (local $half v128) (local $zero v128)
+    (local $quote v128) (local $slash v128) (local $space v128) (local $next v128)
     (local $quotes i32) (local $slashes i32) (local $inside i32) (local $found i32)
     ;; One bit: the next byte is escaped. All bits: it is inside of a string.
     (local $isEscaped i32) (local $isInside i32)
@@ -20,24 +21,36 @@
     (local.set $lower (v128.const i8x16 0x08 0x08 0x88 0x08 0x08 0x08 0x08 0x08 0x08 0x08 0x08 0x28 0x58 0x28 0x08 0x08))
     (local.set $upper (v128.const i8x16 0x08 0x08 0x90 0x00 0x00 0x60 0x00 0x20 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00))
     (local.set $half (i8x16.splat (i32.const 0x0f)))
-    ;; What matters inside of a string.
-    (local.set $inner (i8x16.splat (i32.const 0xc8)))
+    (local.set $quote (i8x16.splat (i32.const 0x22)))
+    (local.set $slash (i8x16.splat (i32.const 0x5c)))
+    (local.set $space (i8x16.splat (i32.const 0x20)))
     (local.set $out (i32.const 131072))
-    (memory.fill (local.get $length) (i32.const 0) (i32.const 16))
+    (v128.store offset=16 (local.get $length) (local.get $zero))
+    (v128.store offset=32 (local.get $length) (local.get $zero))
     (block $done
       (loop $blocks
         (br_if $done (i32.ge_u (local.get $at) (local.get $length)))
-        (local.set $v (v128.load (local.get $at)))
+        ;; Most text is inside of strings, where three things matter. The end of the text is one of them.
+        (if (i32.and (local.get $isInside) (i32.eqz (local.get $isEscaped)))
+          (then
+            (block $found
+              (loop $skip
+                (local.set $v (v128.load offset=16 (local.get $at)))
+                (local.set $next (v128.load offset=32 (local.get $at)))
+                (br_if $found
+                  (v128.any_true
+                    (v128.or
+                      (v128.or
+                        (v128.or (i8x16.eq (local.get $v) (local.get $quote)) (i8x16.eq (local.get $next) (local.get $quote)))
+                        (v128.or (i8x16.eq (local.get $v) (local.get $slash)) (i8x16.eq (local.get $next) (local.get $slash))))
+                      (i8x16.lt_u (i8x16.min_u (local.get $v) (local.get $next)) (local.get $space)))))
+                (local.set $at (i32.add (local.get $at) (i32.const 32)))
+                (br $skip)))))
+        (local.set $v (v128.load offset=16 (local.get $at)))
         (local.set $class
           (v128.and
             (i8x16.swizzle (local.get $lower) (v128.and (local.get $v) (local.get $half)))
             (i8x16.swizzle (local.get $upper) (v128.and (i16x8.shr_u (local.get $v) (i32.const 4)) (local.get $half)))))
-        (if (i32.and
-              (i32.eqz (i32.or (i32.eqz (local.get $isInside)) (local.get $isEscaped)))
-              (i32.eqz (v128.any_true (v128.and (local.get $class) (local.get $inner)))))
-          (then
-            (local.set $at (i32.add (local.get $at) (i32.const 16)))
-            (br $blocks)))
         (local.set $quotes (i8x16.bitmask (local.get $class)))
         (local.set $slashes (i8x16.bitmask (i16x8.shl (local.get $class) (i32.const 1))))
         (if (i32.or (local.get $slashes) (local.get $isEscaped))
@@ -94,44 +107,64 @@
     (i32.store (i32.const 131068) (local.get $flags))
     (i32.shr_u (i32.sub (local.get $out) (i32.const 131072)) (i32.const 2)))
 
+  ;; The mask of digits, spaces and hyphens of sixteen bytes.
+  (func $numeric (param $address i32) (result i64)
+    (local $v v128)
+    (local.set $v (v128.load (local.get $address)))
+    (i64.extend_i32_u
+      (i8x16.bitmask
+        (v128.or
+          (i8x16.lt_u (i8x16.sub (local.get $v) (i8x16.splat (i32.const 0x30))) (i8x16.splat (i32.const 10)))
+          (v128.or
+            (i8x16.eq (local.get $v) (i8x16.splat (i32.const 0x20)))
+            (i8x16.eq (local.get $v) (i8x16.splat (i32.const 0x2d))))))))
+
   ;; Positions of - _ A B J P S.
   ;; Flags: 1 a byte beyond ASCII, 2 a backslash, 4 twelve of digits, spaces and hyphens in a row, 8 an at sign.
   ;; Classes: 0x80 hyphen, 0x40 A B J, 0x20 _ P S, 0x10 digits, 0x08 space and hyphen, 0x04 at sign, 0x02 backslash, 0x01 beyond ASCII.
   (func (export "marks") (param $length i32) (result i32)
     (local $at i32) (local $out i32) (local $flags i32)
     (local $v v128) (local $class v128) (local $lower v128) (local $upper v128) (local $half v128) (local $all v128)
-    (local $numeric v128) (local $number v128) (local $zero v128) (local $mark v128)
+    (local $other v128) (local $number v128) (local $zero v128) (local $mark v128)
     (local $found i32)
-    ;; Masks of digits, spaces and hyphens: of these sixteen bytes above that of those before.
-    (local $run i32) (local $two i32) (local $four i32)
+    ;; Masks of digits, spaces and hyphens in 48 bytes.
+    (local $run i64) (local $two i64) (local $four i64)
     (local.set $lower (v128.const i8x16 0x3d 0x51 0x51 0x31 0x11 0x11 0x11 0x11 0x11 0x11 0x41 0x01 0x03 0x89 0x01 0x21))
     (local.set $upper (v128.const i8x16 0x00 0x00 0x88 0x10 0x44 0x22 0x00 0x00 0x01 0x01 0x01 0x01 0x01 0x01 0x01 0x01))
     (local.set $half (i8x16.splat (i32.const 0x0f)))
     (local.set $number (i8x16.splat (i32.const 0x18)))
     (local.set $mark (i8x16.splat (i32.const 0x1f)))
     (local.set $out (i32.const 131072))
-    (memory.fill (local.get $length) (i32.const 0) (i32.const 16))
+    (v128.store offset=16 (local.get $length) (local.get $zero))
+    (v128.store offset=32 (local.get $length) (local.get $zero))
     (block $done
       (loop $blocks
         (br_if $done (i32.ge_u (local.get $at) (local.get $length)))
-        (local.set $v (v128.load (local.get $at)))
+        (local.set $v (v128.load offset=16 (local.get $at)))
         (local.set $class
           (v128.and
             (i8x16.swizzle (local.get $lower) (v128.and (local.get $v) (local.get $half)))
             (i8x16.swizzle (local.get $upper) (v128.and (i16x8.shr_u (local.get $v) (i32.const 4)) (local.get $half)))))
         (local.set $all (v128.or (local.get $all) (local.get $class)))
-        (local.set $numeric (i8x16.ne (v128.and (local.get $class) (local.get $number)) (local.get $zero)))
-        (local.set $run
-          (i32.or
-            (i32.shr_u (local.get $run) (i32.const 16))
-            (i32.shl (i8x16.bitmask (local.get $numeric)) (i32.const 16))))
-        ;; A bit where two, four, eight and twelve follow each other.
-        (local.set $two (i32.and (local.get $run) (i32.shr_u (local.get $run) (i32.const 1))))
-        (local.set $four (i32.and (local.get $two) (i32.shr_u (local.get $two) (i32.const 2))))
-        (if (i32.and
-              (i32.and (local.get $four) (i32.shr_u (local.get $four) (i32.const 4)))
-              (i32.shr_u (local.get $four) (i32.const 8)))
-          (then (local.set $flags (i32.const 4))))
+        ;; Zero where a byte is a digit, a space or a hyphen. Twelve in a row hold four whose offset is a multiple of four.
+        (local.set $other (i8x16.eq (v128.and (local.get $class) (local.get $number)) (local.get $zero)))
+        (if (v128.any_true (i32x4.eq (local.get $other) (local.get $zero)))
+          (then
+            (local.set $run
+              (i64.or
+                (call $numeric (local.get $at))
+                (i64.or
+                  (i64.shl (call $numeric (i32.add (local.get $at) (i32.const 16))) (i64.const 16))
+                  (i64.shl (call $numeric (i32.add (local.get $at) (i32.const 32))) (i64.const 32)))))
+            ;; A bit where two, four, eight and twelve follow each other.
+            (local.set $two (i64.and (local.get $run) (i64.shr_u (local.get $run) (i64.const 1))))
+            (local.set $four (i64.and (local.get $two) (i64.shr_u (local.get $two) (i64.const 2))))
+            (if (i64.ne
+                  (i64.and
+                    (i64.and (local.get $four) (i64.shr_u (local.get $four) (i64.const 4)))
+                    (i64.shr_u (local.get $four) (i64.const 8)))
+                  (i64.const 0))
+              (then (local.set $flags (i32.const 4))))))
         (local.set $found (i8x16.bitmask (i8x16.gt_u (local.get $class) (local.get $mark))))
         (block $none
           (loop $bits

@@ -119,7 +119,15 @@ export class LedgerBook implements LocalBook {
   }
 
   charge(orgId: string, { requestId, amountMicroUsd, atMs }: Charge): SettleEntry {
-    const entry = { kind: "settle", ...this.#advance(orgId, -amountMicroUsd, atMs), requestId } as const;
+    const { seq, balanceMicroUsd, createdAtMs } = this.#advance(orgId, -amountMicroUsd, atMs);
+    const entry: SettleEntry = {
+      kind: "settle",
+      seq,
+      amountMicroUsd: -amountMicroUsd,
+      balanceMicroUsd,
+      createdAtMs,
+      requestId,
+    };
     this.#ledger.put(orgId, entry);
     return entry;
   }

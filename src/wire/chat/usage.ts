@@ -18,15 +18,17 @@ export function readChatUsage(value: unknown): Usage | undefined {
   const rest = countOf(usage.total_tokens) - inputTokens - outputTokens;
   const heard = rest > 0 ? audioApart(rest, usage, prompt, reasoningTokens) : 0;
   const thought = reasoningApart(rest - heard, reasoningTokens);
+  const { cacheReadTokens, cacheWriteTokens } = cacheTokens(inputTokens + heard, {
+    // Members beside the details object: DeepSeek's, then Moonshot's and Together's.
+    read: countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens),
+    // Beside OpenAI's and OpenRouter's name: Alibaba's.
+    written: countOf(prompt.cache_write_tokens ?? prompt.cache_creation_input_tokens),
+  });
   return {
     inputTokens: inputTokens + heard,
     outputTokens: outputTokens + thought,
-    ...cacheTokens(inputTokens + heard, {
-      // Members beside the details object: DeepSeek's, then Moonshot's and Together's.
-      read: countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens),
-      // Beside OpenAI's and OpenRouter's name: Alibaba's.
-      written: countOf(prompt.cache_write_tokens ?? prompt.cache_creation_input_tokens),
-    }),
+    cacheReadTokens,
+    cacheWriteTokens,
     reasoningTokens: Math.max(reasoningTokens, thought),
   };
 }

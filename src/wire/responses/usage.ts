@@ -12,15 +12,11 @@ export function readResponsesUsage(value: unknown): Usage | undefined {
   const outputTokens = countOf(value.output_tokens);
   const reasoningTokens = countOf(objectOf(value.output_tokens_details).reasoning_tokens);
   if (!areBelievable(inputTokens, outputTokens, reasoningTokens)) return undefined;
-  return {
-    inputTokens,
-    outputTokens,
-    ...cacheTokens(inputTokens, {
-      read: countOf(input.cached_tokens),
-      written: countOf(input.cache_write_tokens),
-    }),
-    reasoningTokens,
-  };
+  const { cacheReadTokens, cacheWriteTokens } = cacheTokens(inputTokens, {
+    read: countOf(input.cached_tokens),
+    written: countOf(input.cache_write_tokens),
+  });
+  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
 }
 
 export const writeResponsesUsage = (usage: Usage) => ({

@@ -18,7 +18,8 @@ export function outcomeOf(pieces: readonly string[], isClosed = false): string {
   const sink: ParserSink = {
     onHead(status, headers) {
       told.push(String(status));
-      for (const [name, value] of Object.entries(headers)) if (value !== undefined) told.push(`${name}=${value}`);
+      for (const [name, value] of Object.entries(headers))
+        if (value !== undefined) told.push(`${name}=${value}`);
     },
     onData(chunk) {
       body += chunk.toString("latin1");
