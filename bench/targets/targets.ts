@@ -1,7 +1,7 @@
 /** All targets, in the order of the tables. */
 import { bifrost } from "./bifrost.ts";
 import { direct } from "./direct.ts";
-import { litellm } from "./litellm.ts";
+import { litellm, litellmMessages } from "./litellm.ts";
 import { nginx } from "./nginx.ts";
 import { pipe } from "./pipe.ts";
 import { portkey } from "./portkey.ts";
@@ -17,5 +17,6 @@ export const TARGETS: readonly Target[] = [
   nginx,
   portkey,
   litellm,
+  litellmMessages,
   bifrost,
 ];
