@@ -28,6 +28,12 @@ export interface Options {
   readonly markdown: boolean;
 }
 
+const PEERS = TARGETS.filter((target) => target.peer && target.onlyNamed !== true);
+const INSTALLED = PEERS.filter((peer) => peer.binaryVariable === undefined).map((peer) => peer.name);
+const GIVEN = PEERS.filter((peer) => peer.binaryVariable !== undefined).map(
+  (peer) => `${peer.name}: ${peer.binaryVariable}`,
+);
+
 export const USAGE = `npm run bench -- [options]
 npm run bench -- planning   what deciding and planning a call cost, without any of the options
 
@@ -41,9 +47,8 @@ npm run bench -- planning   what deciding and planning a call cost, without any 
     .map((benchCase) => benchCase.name)
     .join(", ")})
   --targets X,Y   of: ${TARGETS.map((target) => target.name).join(", ")}
-  --peers         adds ${TARGETS.filter((target) => target.peer)
-    .map((target) => target.name)
-    .join(", ")}; each is installed into ~/.cache/weir-bench on first use
+  --peers         adds ${INSTALLED.join(", ")}, installed into ~/.cache/weir-bench on first use,
+                  and those whose binary a variable has (${GIVEN.join(", ")})
   --quick         one short round: shows that everything works, not what it costs
   --markdown      prints the tables of docs/performance.md
   --json FILE     writes every figure of every round

@@ -1,6 +1,6 @@
-/** Finds commands of this machine, and installs packages of peers once into the bench's cache. */
+/** Finds commands of this machine and binaries that are given, and installs packages of peers once into the bench's cache. */
 import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { Unavailable } from "./target.ts";
@@ -13,14 +13,27 @@ export function findCommand(name: string, also: readonly string[] = []): string 
   return [...(process.env.PATH ?? "").split(delimiter), ...also]
     .filter((dir) => dir !== "")
     .map((dir) => join(dir, name))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    .find(isExecutable);
+}
+
+/**
+ * The path of a gateway's binary, which an environment variable has.
+ * @throws Unavailable that names the variable, where it is not set, or has a path at which nothing can be run.
+ */
+export function givenBinary(variable: string): string {
+  const path = process.env[variable] ?? "";
+  if (path === "") throw new Unavailable(`${variable} does not name its binary`);
+  if (!isExecutable(path)) throw new Unavailable(`${variable}: ${path} cannot be run`);
+  return path;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /**

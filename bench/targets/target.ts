@@ -32,6 +32,8 @@ export interface Target {
   readonly peer: boolean;
   /** Only when named. */
   readonly onlyNamed?: boolean;
+  /** The environment variable with the path of its binary, where no package registry has it. */
+  readonly binaryVariable?: string;
   /** @throws Unavailable when it cannot run on this machine; any other error is a bug of the bench or the target. */
   start(context: TargetContext): Promise<RunningTarget>;
 }

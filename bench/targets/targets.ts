@@ -1,6 +1,7 @@
 /** All targets, in the order of the tables. */
-import { bifrost } from "./bifrost.ts";
+import { agentgateway } from "./agentgateway.ts";
 import { direct } from "./direct.ts";
+import { gomodel, gomodelUsage } from "./gomodel.ts";
 import { litellm, litellmMessages } from "./litellm.ts";
 import { nginx } from "./nginx.ts";
 import { pipe } from "./pipe.ts";
@@ -18,5 +19,7 @@ export const TARGETS: readonly Target[] = [
   portkey,
   litellm,
   litellmMessages,
-  bifrost,
+  gomodel,
+  gomodelUsage,
+  agentgateway,
 ];
