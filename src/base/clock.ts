@@ -21,6 +21,9 @@ export const systemClock: Clock = Object.freeze({
   monotonic: () => STARTED_MS + performance.now(),
 });
 
+/** The monotonic time of an instant that Node tells by an origin of its own, as in entries of its performance timeline. */
+export const monotonicOf = (performanceMs: number): number => STARTED_MS + performanceMs;
+
 /** Wall time in microseconds that rises with every reading, whatever the clock does: stamps have the order of the stamping. */
 export function risingMicros({ now }: Clock): () => number {
   let latestUs = 0;

@@ -5,6 +5,7 @@
 import type { Key } from "lmdb";
 import pLimit from "p-limit";
 import { fail } from "../base/errors.ts";
+import { during } from "../base/turns/long-work.ts";
 import { attempt } from "./attempt.ts";
 import { FrameWriter } from "./journal/frame.ts";
 import { type ActOptions, Group } from "./journal/group.ts";
@@ -133,7 +134,7 @@ export class JournaledStore {
     if (!this.#scheduled) {
       this.#scheduled = true;
       // After this turn of the event loop: calls that settle together share the append.
-      setImmediate(() => this.#append(FIRST_RETRY_MS));
+      setImmediate(() => during("commit", () => this.#append(FIRST_RETRY_MS)));
     }
     return value === undefined ? (group.committed as Promise<T>) : group.committed.then(() => value);
   }
@@ -355,7 +356,7 @@ export class JournaledStore {
         // From here on LMDB may reach the disk at any moment, and must not be ahead of the journal there: a power
         // failure would leave a ledger entry without its record.
         await this.#journal.sync();
-        await this.#lmdb.transaction(() => putLayer(this.#lmdb, this.#logs, layer));
+        await this.#lmdb.transaction(() => during("follow", () => putLayer(this.#lmdb, this.#logs, layer)));
         this.#pending.drop(layer);
         this.#reached = progressOf(layer);
         this.#behind = false;
@@ -372,7 +373,8 @@ export class JournaledStore {
   async #moveLogs(all: boolean): Promise<boolean> {
     if (!this.#logs.wait(all)) return false;
     try {
-      const moved = await this.#lmdb.transaction(() => this.#logs.move(all, this.#reached.applied));
+      const move = () => this.#logs.move(all, this.#reached.applied);
+      const moved = await this.#lmdb.transaction(() => during("follow", move));
       moved();
       return true;
     } catch (error) {

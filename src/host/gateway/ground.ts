@@ -7,6 +7,7 @@ import { type Cursors, cursors as openCursors } from "../../base/operation/curso
 import { endProcess } from "../../base/process/exit.ts";
 import { keepPrivate } from "../../base/process/private-folder.ts";
 import type { Quotas } from "../../base/quota.ts";
+import { turnWatch } from "../../base/turns/turn-watch.ts";
 import { type OpenCatalog, openCatalogRoom } from "../../catalog/models/open.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
 import { assertAlone } from "../../cluster/cells/membership/membership.ts";
@@ -71,7 +72,7 @@ export async function openGround(
     checkFirst: MONEY_TABLES,
   });
   const { store, cell } = await openShared(config, { local, clock: systemClock, log }, shared);
-  const clock = cell?.clock ?? systemClock;
+  const clock = turnWatch().watched(cell?.clock ?? systemClock);
   const installation = openInstallation({ dataDir: config.dataDir, masterKey: config.secretsKey });
   const cursors = openCursors(installation.secret("cursors"));
   const listeners = new Listeners((listener, port) => log.debug({ listener, port }, "listens"));

@@ -10,6 +10,8 @@ import {
   type RoomMetrics,
 } from "../../base/metrics/sources.ts";
 import type { Descriptors } from "../../base/process/descriptors.ts";
+import { turnMetrics } from "../../base/turns/metrics.ts";
+import { turnWatch } from "../../base/turns/turn-watch.ts";
 import { billingMetrics } from "../../billing/metrics.ts";
 import { cellMetrics } from "../../cluster/cells/metrics.ts";
 import { creditMetrics } from "../../credits/metrics.ts";
@@ -31,6 +33,7 @@ export function metricsOf(
   const { billing, money, limits } = house;
   return allMetrics([
     processMetrics(house, process),
+    turnMetrics(turnWatch()),
     jobMetrics(jobs),
     billingMetrics(billing.books, billing.invoices),
     webhookMetrics(house.webhooks, house.reach.outbound),

@@ -5,6 +5,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint } from "../../base/endpoint.ts";
 import { asWeirError, fail, type WeirError } from "../../base/errors.ts";
+import { during } from "../../base/turns/long-work.ts";
 import type { AttemptRecord } from "../../record/record.ts";
 import type { Store } from "../../store/store.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
@@ -130,7 +131,7 @@ export class Exchange {
     this.#waits = new HoldQueue(deps.holdQueue);
     this.#reserveDeps = { ...deps.reserve, waits: this.#waits };
     this.#shadows = openShadows({ ...deps.shadow, isAwaited: (orgId) => this.#waits.hasLine(orgId) });
-    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+    this.#timer = setInterval(() => during("tick", () => this.#tick()), TICK_MS).unref();
   }
 
   run(incoming: Incoming): void {

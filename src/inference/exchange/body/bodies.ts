@@ -3,6 +3,7 @@
  * and counts their tokens.
  */
 import type { Dialect, Endpoint } from "../../../base/endpoint.ts";
+import { during } from "../../../base/turns/long-work.ts";
 import { type Countable, countable, countQuestion } from "../../../wire/count.ts";
 import type { Billed } from "../../../wire/extras/sift.ts";
 import type { ClientFormat, ClientRequest, OrgKey, Outgoing } from "../../../wire/format.ts";
@@ -70,6 +71,9 @@ export type Question = readonly Uint8Array[] | undefined;
 /** The encoding for models whose own tokenizer is not public. */
 export const DEFAULT_ENCODING: Encoding = "o200k_base";
 
+/** Smaller ones are read too quickly to be looked for in a long turn. */
+const NAMED_BYTES = 64 * 1024;
+
 const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE_BODY_BYTES;
 
 /** Bodies up to this size are read and written on the event loop, however many values they have. */
@@ -128,7 +132,8 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool, { orgSecret }
   return {
     read(format, bytes) {
       if (!isLarge(bytes)) {
-        if (!isDense(bytes)) return format.read(bytes);
+        if (!isDense(bytes))
+          return bytes.length < NAMED_BYTES ? format.read(bytes) : during("body", () => format.read(bytes));
         dense.add(bytes);
       }
       const task: ReadTask = { format: format.key, bytes };
