@@ -4,7 +4,9 @@
  * kill -9, inserts the same rows under the same token.
  */
 import { nextTurn } from "../../base/clock.ts";
+import { during } from "../../base/turns/long-work.ts";
 import type { Log, Store, Table } from "../../store/store.ts";
+import { SLICE } from "./row-slices.ts";
 
 /** Rows `first` to `last`, both inclusive. Numbers in between may be missing. */
 export interface Batch {
@@ -62,9 +64,6 @@ export function markCopied(store: Store, name: string): void {
   const state = store.table<KeptBatch>(`${name}_state`);
   state.put(COPIED, { first: 0, last: store.log(name).newest(), token: "" });
 }
-
-/** Rows that are read before the event loop may run again. */
-const SLICE = 250;
 
 export class BatchQueue {
   readonly #store: Store;
@@ -184,17 +183,25 @@ export class BatchQueue {
     bounds?: BatchBounds,
   ): Promise<{ rows: Uint8Array[]; last: number }> {
     const rows: Uint8Array[] = [];
+    let number = first;
     let bytes = 0;
-    for (let number = first; number <= last; number++) {
-      const row = this.#log.get(number);
-      if (row === undefined) continue;
-      if (bounds !== undefined && rows.length > 0 && (rows.length >= bounds.rows || bytes >= bounds.bytes)) {
-        return { rows, last: number - 1 };
+    let isFull = false;
+    const slice = () => {
+      const [end, most] = [number + SLICE.rows, bytes + SLICE.bytes];
+      for (; number <= last && number < end && bytes < most; number++) {
+        const row = this.#log.get(number);
+        if (row === undefined) continue;
+        isFull =
+          rows.length > 0 && bounds !== undefined && (rows.length >= bounds.rows || bytes >= bounds.bytes);
+        if (isFull) return;
+        rows.push(row);
+        bytes += row.length;
       }
-      rows.push(row);
-      bytes += row.length;
-      if (rows.length % SLICE === 0) await nextTurn();
+    };
+    for (;;) {
+      during("insertion", slice);
+      if (isFull || number > last) return { rows, last: number - 1 };
+      await nextTurn();
     }
-    return { rows, last };
   }
 }

@@ -2,12 +2,12 @@
  * Separates a batch of outbox rows by table. Most rows are inserted unchanged and are only copied here; rows that need
  * redaction go through the finisher, off the event loop. A damaged row is reported and does not stop the others.
  */
-import { nextTurn } from "../../base/clock.ts";
 import { REQUEST_COLUMNS } from "../../record/columns.ts";
 import { insertableRow } from "../../record/row.ts";
 import { RowBinaryReader, RowBinaryWriter } from "../../record/row-binary.ts";
 import type { Finisher } from "./finisher.ts";
 import type { RowIdentity } from "./row-lookup.ts";
+import { inSlices } from "./row-slices.ts";
 
 /** The columns of `requests` that name the batch which inserted the row. */
 export interface BatchMark {
@@ -46,8 +46,6 @@ export class BatchWriters {
 }
 
 const FIRST_BYTES = 256 * 1024;
-/** Rows that are copied before the event loop may run again: about half a millisecond. */
-const SLICE = 500;
 
 /** @returns parts that are valid until the writers are used for the next batch */
 export async function layOut(
@@ -63,7 +61,7 @@ export async function layOut(
   payloads.rewind(0);
   let requestRows = 0;
   let payloadRows = 0;
-  for (const [position, bytes] of rows.entries()) {
+  await inSlices(rows, (bytes) => {
     const row = insertableRow(bytes);
     if (row === undefined) damaged.push(bytes);
     else if (!row.finished) unfinished.push(bytes);
@@ -74,8 +72,7 @@ export async function layOut(
       payloads.raw(row.payloads);
       if (row.payloads.length > 0) payloadRows++;
     }
-    if (position % SLICE === SLICE - 1) await nextTurn();
-  }
+  });
   const direct = {
     requests: { parts: [requests.take()], rows: requestRows },
     payloads: { parts: [payloads.take()], rows: payloadRows },
@@ -83,7 +80,7 @@ export async function layOut(
     damaged,
   };
   if (unfinished.length === 0) return direct;
-  const finished = await finisher.finish({ ...joined(unfinished), tail });
+  const finished = await finisher.finish({ ...(await joined(unfinished)), tail });
   return {
     requests: withFinished(direct.requests, finished.requests),
     payloads: withFinished(direct.payloads, finished.payloads),
@@ -110,7 +107,7 @@ export interface IdentifiedRow extends RowIdentity {
 /** The identities of the rows; damaged rows are left out. */
 export async function identified(rows: readonly Uint8Array[]): Promise<IdentifiedRow[]> {
   const found: IdentifiedRow[] = [];
-  for (const [position, bytes] of rows.entries()) {
+  await inSlices(rows, (bytes) => {
     const row = insertableRow(bytes);
     if (row !== undefined) {
       const identity = new RowBinaryReader(row.requests, 0);
@@ -120,8 +117,7 @@ export async function identified(rows: readonly Uint8Array[]): Promise<Identifie
       const expiresMs = hasPayload ? new RowBinaryReader(row.payloads, identity.at).u32() * 1000 : undefined;
       found.push({ orgId, tsMs, id, bytes, expiresMs });
     }
-    if (position % SLICE === SLICE - 1) await nextTurn();
-  }
+  });
   return found;
 }
 
@@ -134,14 +130,14 @@ const withFinished = (
 });
 
 /** Copies all rows into one buffer that can be transferred to a worker. */
-function joined(rows: readonly Uint8Array[]) {
+async function joined(rows: readonly Uint8Array[]) {
   let size = 0;
   for (const row of rows) size += row.length;
   const bytes = new Uint8Array(size);
   let at = 0;
-  for (const row of rows) {
+  await inSlices(rows, (row) => {
     bytes.set(row, at);
     at += row.length;
-  }
+  });
   return { bytes, lengths: Uint32Array.from(rows, (row) => row.length) };
 }

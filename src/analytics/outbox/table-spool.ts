@@ -3,9 +3,11 @@
  * rows of others. Rows are decoded and encoded in slices, between which the event loop may run.
  */
 import { nextTurn } from "../../base/clock.ts";
+import { during } from "../../base/turns/long-work.ts";
 import type { ClickHouse, Target } from "../clickhouse/client.ts";
 import type { Batch, BatchRows } from "./batch-queue.ts";
 import { type Destination, deliver } from "./delivery.ts";
+import { inSlices, SLICE } from "./row-slices.ts";
 import { Spool, type SpoolOptions } from "./spool.ts";
 
 export interface TableSpoolDeps extends Pick<SpoolOptions, "queue" | "clock" | "log" | "ageMs"> {
@@ -28,8 +30,6 @@ export interface SpooledTable<Row> extends Pick<SpoolOptions, "what" | "tokenPre
   leftOut?(batch: Batch, rows: readonly Uint8Array[]): Promise<void>;
 }
 
-const SLICE = 500;
-
 /** A spool that is not started yet. */
 export const tableSpool = <Row>(deps: TableSpoolDeps, into: SpooledTable<Row>): Spool =>
   new Spool({ ...deps, ...into, insertBatch: (batch) => insertBatch(deps, into, batch) });
@@ -41,12 +41,11 @@ async function insertBatch<Row>(
 ): Promise<number> {
   const rows: Row[] = [];
   const damaged: Uint8Array[] = [];
-  for (const [position, bytes] of queued.entries()) {
+  await inSlices(queued, (bytes) => {
     const row = into.decoded(bytes);
     if (row === undefined) damaged.push(bytes);
     else rows.push(row);
-    if (position % SLICE === SLICE - 1) await nextTurn();
-  }
+  });
   if (damaged.length > 0) {
     await into.leftOut?.(batch, damaged);
     log.warn({ rows: damaged.length }, `rows of ${into.what} cannot be read; left out`);
@@ -66,8 +65,9 @@ function destination<Row>(
     // All rows of a batch may be damaged, or dropped while they waited.
     if (these.length === 0) return false;
     const parts: Uint8Array[] = [];
-    for (let at = 0; at < these.length; at += SLICE) {
-      parts.push(into.encoded(these.slice(at, at + SLICE)));
+    for (let at = 0; at < these.length; at += SLICE.rows) {
+      const slice = these.slice(at, at + SLICE.rows);
+      parts.push(during("insertion", () => into.encoded(slice)));
       await nextTurn();
     }
     await clickhouse.insert(table, columns, parts, target);

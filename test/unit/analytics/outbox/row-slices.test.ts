@@ -1,0 +1,72 @@
+/** A batch takes no long turn of the event loop, whether it has many rows or large ones. */
+import { rmSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { BatchWriters, layOut } from "../../../../src/analytics/outbox/batch.ts";
+import { BatchQueue } from "../../../../src/analytics/outbox/batch-queue.ts";
+import type { Finisher } from "../../../../src/analytics/outbox/finisher.ts";
+import { inSlices } from "../../../../src/analytics/outbox/row-slices.ts";
+import { openStore } from "../../../../src/store/store.ts";
+import { temporaryFolder } from "../../../support/analytics/records.ts";
+
+const KB = 1024;
+const MB = 1024 * KB;
+const BATCH_BYTES = 16 * MB;
+/** A millisecond and more, where a row is checked and copied. */
+const MOST_BYTES = 600 * KB;
+
+/** Counts turns while the work goes on. */
+async function turnsOf(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await work();
+  isOver = true;
+  return turns;
+}
+
+const rowsOf = (size: number): Buffer[] =>
+  Array.from({ length: BATCH_BYTES / size }, () => Buffer.alloc(size, 7));
+
+const finisher: Finisher = {
+  finish: () => Promise.reject(new Error("no row needs redaction")),
+  redactPayload: () => Promise.reject(new Error("no row needs redaction")),
+};
+const mark = { run: "r", number: 1, isRepaired: false };
+
+describe.each([2 * KB, 64 * KB])("rows of %i bytes", (size) => {
+  test("a batch is laid out in many turns", async () => {
+    const writers = new BatchWriters();
+    const turns = await turnsOf(() => layOut(rowsOf(size), writers, finisher, mark));
+    expect(turns).toBeGreaterThanOrEqual(BATCH_BYTES / MOST_BYTES);
+  });
+
+  test("each row comes once, in order", async () => {
+    const rows = rowsOf(size);
+    const seen: number[] = [];
+    await inSlices(rows, (row, position) => {
+      expect(row).toBe(rows[position]);
+      seen.push(position);
+    });
+    expect(seen).toEqual(rows.map((_, position) => position));
+  });
+
+  test("a batch is read in many turns", async () => {
+    const home = temporaryFolder();
+    const store = openStore(home);
+    const queue = new BatchQueue({ store, name: "rows" });
+    for (const row of rowsOf(size)) void store.act(() => queue.put(row));
+    await store.caughtUp();
+    const bounds = { rows: 10_000, bytes: BATCH_BYTES };
+    const turns = await turnsOf(async () => {
+      const batch = await queue.nextBatch(bounds, () => "token");
+      expect(batch?.rows.length).toBe(BATCH_BYTES / size);
+    });
+    expect(turns).toBeGreaterThanOrEqual(BATCH_BYTES / MOST_BYTES);
+    await store.close();
+    rmSync(home, { recursive: true });
+  });
+});
