@@ -5,10 +5,10 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { yieldToGateway } from "../../base/process/yielding.ts";
 import { asEngineError } from "../statements/engine-error.ts";
 import { type AnalystRun, openAnalystRun } from "./analyst-run.ts";
 import { FORMAT_HEADER, READY, SOCKET, type WireError, type WireStatement } from "./confined-wire.ts";
@@ -18,8 +18,7 @@ const NICENESS = 10;
 const ENGINE = "engine";
 
 async function main(records: string): Promise<void> {
-  // A gateway that is nicer itself leaves it no right to be less so.
-  setPriority(Math.max(NICENESS, getPriority()));
+  yieldToGateway(NICENESS);
   // The engine's process holds the other end, and never writes: the end means that it has ended.
   process.stdin.resume().once("end", () => process.exit(0));
   for (const name of [ENGINE, SOCKET]) rmSync(name, { recursive: true, force: true });

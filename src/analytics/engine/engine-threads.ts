@@ -23,6 +23,8 @@ const LIMITS: Readonly<Record<string, number>> = {
   max_io_thread_pool_size: 16,
   max_format_parsing_thread_pool_size: 8,
   max_prefixes_deserialization_thread_pool_size: 8,
+  // Merges at once: one takes a processor for tenths of a second, and on a large machine there would be one for each core.
+  background_pool_size: 2,
 };
 
 /** Elements of the engine's configuration. */

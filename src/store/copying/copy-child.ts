@@ -4,9 +4,9 @@
  * of JSON (`CopyMoment`) once the transaction is open, and then copies row by row, so that bytes of removed rows are left behind. The copy has
  * the progress of a clean stop, because the journal is not copied. It ends when its parent does. Exit code 1 for anything else.
  */
-import { constants, setPriority } from "node:os";
 import { type Key, open, type RootDatabase, type Transaction } from "lmdb";
 import { flushToDisk } from "../../base/process/flush-to-disk.ts";
+import { yieldToGateway } from "../../base/process/yielding.ts";
 import type { Progress } from "../journal/survey.ts";
 import { packChecked } from "../lmdb/checked.ts";
 import { PROGRESS, PROGRESS_KEY, readProgress } from "../lmdb/lmdb.ts";
@@ -52,12 +52,13 @@ function copy({ tables, transaction }: Seen, progress: Progress, to: string, pid
   );
 }
 
+const NICENESS = 10;
+
 const [from = "", to = "", pid = ""] = process.argv.slice(2);
 
 try {
   process.umask(0o077);
-  // Calls of the gateway go first.
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  yieldToGateway(NICENESS);
   const seen = see(open({ path: from, maxDbs: MOST_TABLES, readOnly: true }));
   const progress = progressOf(seen);
   const moment: CopyMoment = { applied: progress.applied, kept: progress.kept };

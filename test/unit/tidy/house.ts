@@ -70,6 +70,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // It takes only the shape of a ledger entry from credits.
   analytics: [
     "base/operation",
+    "src/base/process/yielding.ts",
     "record",
     "store",
     "store/events",
