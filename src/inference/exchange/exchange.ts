@@ -81,6 +81,8 @@ export interface ExchangeCounts {
 
 /** How often live calls are checked for silence and deadlines. */
 const TICK_MS = 1000;
+/** Calls that are looked at in a turn: a keep-alive is a system call, and a thousand streams may fall silent together. */
+const TICKED_AT_ONCE = 100;
 
 export const openExchange = (deps: ExchangeDeps): Exchange => new Exchange(deps);
 
@@ -321,14 +323,14 @@ export class Exchange {
   #tick(): void {
     const nowMs = this.#deps.clock.monotonic();
     this.#shadows.tick(nowMs);
-    for (const attempts of this.#live.all()) {
+    this.#live.visit(TICKED_AT_ONCE, (attempts) => {
       try {
         attempts.tick(nowMs);
       } catch (error) {
         // The other calls must still be checked.
         this.#deps.onFault(error, attempts.requestId);
       }
-    }
+    });
     for (const call of this.#settling.all()) {
       if (nowMs - call.settledMs >= this.#deps.commitMs) this.#commitTimedOut(call);
     }
