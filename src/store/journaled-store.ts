@@ -28,6 +28,8 @@ const APPLY_MS = 100;
 const SYNC_MS = 50;
 /** Applied earlier when this many writes wait. */
 const APPLY_WRITES = 4000;
+/** Slices of logs that are moved behind one transaction of tables, which waits for the disk. */
+const SLICES = 4;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 1000;
 
@@ -320,7 +322,9 @@ export class JournaledStore {
       this.#applyAsked = false;
       if (this.#closed) return false;
       await this.#applyAll();
-      return await this.#moveLogs(false);
+      let more = true;
+      for (let slices = 0; more && slices < SLICES; slices++) more = await this.#moveLogs(false);
+      return more;
     });
     // Transactions requested meanwhile go first.
     if (more && this.#logs.wait(false)) void this.#apply();
