@@ -57,7 +57,8 @@ export default defineConfig({
     globalSetup: ["memory-folder", "run-folder", "stripped"].map((name) => `test/${name}.setup.mjs`),
     sequence: { sequencer: LaneSequencer },
     // For the processes that tests start, and for those that run tests, which start threads of the product.
-    env: { NODE_OPTIONS: STRIPPED, [PART_VARIABLE]: part },
+    // A start of theirs need not be warm.
+    env: { NODE_OPTIONS: STRIPPED, WARM_UP_MS: "0", [PART_VARIABLE]: part },
     execArgv: [STRIPPED],
     projects: [
       ...lanes,

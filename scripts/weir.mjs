@@ -13,7 +13,8 @@ import { fileURLToPath } from "node:url";
  * Also passed by `npm start` (docs/performance.md says what each saves). Short-lived objects of a call under load fit
  * into 8 MB. V8 must not guess from its first calls which objects live long: a wrong guess keeps the text of every body.
  * It must not collect twice a second at a heap of 40 MB, nor let the garbage of long streams grow to three times what is
- * alive. And a collection of an idle process frees what compiled code refers to: the next calls would start uncompiled.
+ * alive. A collection of an idle process frees what compiled code refers to: the next calls would start uncompiled. And what
+ * a warm-up makes hot at once must find room in the compiler's queue.
  */
 const FLAGS = [
   "--max-semi-space-size=8",
@@ -21,6 +22,7 @@ const FLAGS = [
   "--initial-old-space-size=96",
   "--heap-growing-percent=120",
   "--no-memory-reducer",
+  "--concurrent-recompilation-queue-length=256",
 ];
 /** Set in the environment of the launcher's child, so that the child does not start another. */
 const MARK = "WEIR_LAUNCHED";

@@ -17,10 +17,17 @@ export interface Metrics {
   text(): Promise<MetricsText>;
 }
 
-/** @param labels of all series: which of several gateways they are of */
-export function openMetrics(sources: MetricSources, labels: Readonly<Record<string, string>> = {}): Metrics {
+/**
+ * @param labels of all series: which of several gateways they are of
+ * @param withProcess with those of the process, which the library watches until its end
+ */
+export function openMetrics(
+  sources: MetricSources,
+  labels: Readonly<Record<string, string>> = {},
+  withProcess = true,
+): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  if (withProcess) collectDefaultMetrics({ register: registry });
   const families = async () => [
     ...(await registry.getMetricsAsJSON()).map(ofProcess),
     ...Object.entries(sources.gauges).map(gaugeFamily),

@@ -11,7 +11,9 @@ import { withPath } from "../../store/tables/later-release.ts";
 import { type CellPorts, sharedInstallation } from "../gateway/cell-ports.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { type Config, readConfig } from "../settings/config.ts";
+import { warmUp } from "../warm-up/warm-up.ts";
 import type { Shell } from "./command.ts";
+import { HeldSignals } from "./held-signals.ts";
 import { startScreen } from "./start-screen.ts";
 
 /** Time for unwritten lines when the process ends. */
@@ -51,12 +53,18 @@ export async function start(
   tellFaults(log);
   const side = cell === undefined ? undefined : cellSide(process);
   const droppedLogLines = () => out.dropped + err.dropped;
-  const around = { droppedLogLines, shared, cell: side && cellPorts(side, config, env) };
+  const held = new HeldSignals();
+  const beforeListening = async () => {
+    held.begin();
+    await warmUp({ dataDir: config.dataDir, ms: config.warmUpMs, log, signal: held.signal });
+  };
+  const around = { droppedLogLines, shared, cell: side && cellPorts(side, config, env), beforeListening };
   const gateway = await startGateway(config, log, around).catch((error: unknown) => {
     throw withPath(config.dataDir, error);
   });
   // Installed before the start screen: a signal may follow it at once.
   const stopped = untilStopped(gateway, log, side);
+  held.release();
   hasLoaded?.();
   log.info(gateway.facts, "started");
   if (side === undefined) out.write(startScreen(gateway.url, config, { first: gateway.first, isTerminal }));

@@ -81,7 +81,12 @@ export interface Gateway {
 }
 
 /** What the gateway is told of what it runs in. */
-type Surroundings = ProcessFacts & Partial<GroundPorts>;
+interface Surroundings extends ProcessFacts, Partial<GroundPorts> {
+  /** Called once all else is open. */
+  beforeListening?(): Promise<void>;
+  /** Another gateway of this process tells how the process fares. */
+  readonly isThrowAway?: boolean;
+}
 
 /** The calls of the first seconds, for which code is still compiled, need the processor more than the reference does. */
 const REFERENCE_AFTER_MS = 10_000;
@@ -113,11 +118,12 @@ export async function startGateway(
   const departure = new Departure();
   const name = ground.cell?.name ?? config.cell;
   const sources = metricsOf(house, calls.metrics, { ...around, descriptors });
-  const metrics = openMetrics(sources, labelsOf(config, ground));
+  const metrics = openMetrics(sources, labelsOf(config, ground), around.isThrowAway !== true);
   const reference = referenceOf(table);
   await routing.policiesWarm(POLICIES_WARM_MS);
   const elsewhere = cell?.metricsUrl;
   const read = elsewhere === undefined ? metrics.text : toldElsewhere({ cell: name, url: elsewhere });
+  await around.beforeListening?.();
   const server = await openListeners(config, ground.listeners, read, {
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../../edge/assets"))],

@@ -29,6 +29,8 @@ export interface Config {
   /** Undefined: the embedded simulator. */
   readonly simulatorUrl: string | undefined;
   readonly logLevel: string;
+  /** Milliseconds in which the process may make calls of its own before it listens; 0: none. */
+  readonly warmUpMs: number;
   /** Encrypts orgs' credentials; undefined: use the key in the data folder. It prints and serialises as nothing. */
   readonly secretsKey: KeyObject | undefined;
   /** Where browsers reach the gateway, without a slash at the end; undefined: on this machine only. */
@@ -94,6 +96,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     clickhouseCluster: parsed.data.CLICKHOUSE_CLUSTER,
     simulatorUrl: SIMULATOR_URL?.replace(/\/$/, ""),
     logLevel: LOG_LEVEL,
+    warmUpMs: parsed.data.WARM_UP_MS,
     secretsKey: parsed.data.WEIR_SECRETS_KEY,
     publicUrl,
     oidc: oidcOf(parsed.data),

@@ -76,6 +76,8 @@ export const environment = z.object({
   no_proxy: noProxy,
   /** Where the day's rate of exchange is read. */
   FX_URL: httpUrl("https://rates.example.com/usd").optional(),
+  /** How long the process may make calls of its own before it listens; 0: none. */
+  WARM_UP_MS: z.coerce.number().int().min(0).max(60_000).default(1000),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   WEIR_SECRETS_KEY: setting(secretsKey).optional(),
   CELL: z

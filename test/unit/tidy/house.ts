@@ -240,6 +240,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // What a gateway runs itself for people who try it, in place of the services of others.
   "host/services": ["base/process", "cluster/supervisor", "simulator", "host/settings"],
+  // Calls through throw-away gateways, before the real one listens.
+  "host/warm-up": ["base/process", "account", "inference/upstream", "host/settings", "host/gateway"],
   // Each opens what it needs of the rooms, and nothing opens a command.
   "host/commands": [
     "base/operation",
@@ -257,6 +259,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "host/backup",
     "host/services",
     "host/gateway",
+    "host/warm-up",
     // What a Redis holds, without a gateway that runs.
     "cluster/cells",
     "cluster/cells/init",
