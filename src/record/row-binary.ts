@@ -16,7 +16,7 @@ const { charCodeAt } = String.prototype;
 
 export class RowBinaryWriter {
   #bytes: Buffer;
-  /** Of the same bytes: V8 compiles its methods to a store each, and calls functions of several checks for those of Buffer. */
+  /** A view of the same bytes: V8 compiles its methods to a store each, and calls functions of several checks for those of Buffer. */
   #view: DataView;
   #at = 0;
 
@@ -127,7 +127,7 @@ export class RowBinaryWriter {
       this.u8(0);
       return;
     }
-    // What a template makes is known to be a string. Of strings of many origins, V8 looks the length up anew.
+    // What a template makes is known to be a string. The length of strings of many origins would be looked up anew each time.
     const size = `${value}`.length;
     if (size <= MAX_LOOP_LENGTH) {
       this.#ensureSpace(size + 1);

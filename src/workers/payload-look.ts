@@ -39,8 +39,7 @@ export class PayloadLook {
 
   /** The payload, a character a byte. */
   get latin1(): string {
-    const { buffer, byteOffset, length } = this.#payload;
-    this.#latin1 ??= Buffer.from(buffer, byteOffset, length).toString("latin1");
+    this.#latin1 ??= latin1Of(this.#payload);
     return this.#latin1;
   }
 
@@ -71,3 +70,6 @@ export class PayloadLook {
     return this.#keys.found;
   }
 }
+
+const latin1Of = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString("latin1");

@@ -40,7 +40,7 @@ export const openOutbox = (store: Store): Outbox => new LmdbOutbox(store);
 class LmdbOutbox implements Batches {
   readonly #store: Store;
   readonly #queue: BatchQueue;
-  /** Of pending and recent rows. */
+  /** Numbers of pending and recent rows. */
   readonly #numbers = new RowNumbers();
   readonly #recents = new RecentRows();
   /** The same on disk, for pending rows that are no longer in the index in memory. */

@@ -39,7 +39,7 @@ const KEEP_BYTES = 4 * 1024 * 1024;
 
 export class FrameWriter {
   #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  /** Of the same bytes: its methods are compiled to a store each. */
+  /** A view of the same bytes: its methods are compiled to a store each. */
   #view = new DataView(this.#buffer.buffer);
   #at = START;
 

@@ -7,17 +7,15 @@ import { pointerTo } from "../../base/document/document.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
 import { type JsonBounds, Tally, UNBOUNDED } from "./json-bounds.ts";
 import { closingQuote, isSpace, skipSpace, syntax } from "./json-string.ts";
-import { isKeyOf, isMedia, isProse, MEDIA_OVER, PROSE_OVER } from "./named-strings.ts";
+import { PROSE_OVER } from "./named-strings.ts";
 import { signsOf } from "./signs.ts";
+import { type Elided, Skeleton } from "./skeleton.ts";
 
 /** Deeper bodies are refused: no format needs them, and recursive readers of the body would overflow. */
 export const MAX_DEPTH = 256;
 
 /** More members at the top are refused: no format has so many, and a schema takes half a second for 100,000. */
 export const MAX_MEMBERS = 1000;
-
-/** Longer strings are left out of the skeleton: prompts and images are passed on without being decoded. */
-const ELIDE_OVER = 4096;
 
 /** One member of the top-level object; offsets into the text. */
 export interface Member {
@@ -31,12 +29,6 @@ export interface Member {
   readonly valueEnd: number;
   /** Bytes of the value's strings that are media, not prose: data URLs and base64 where formats put them. */
   readonly opaqueBytes: number;
-}
-
-/** Offsets of a long string without its quotes; of a data URL those of the data after its comma. */
-export interface Elided {
-  readonly start: number;
-  readonly end: number;
 }
 
 export interface Skim {
@@ -84,10 +76,7 @@ export function skim(
   bytes: Buffer = Buffer.from(text, "latin1"),
 ): Skim {
   const members: Member[] = [];
-  const elided: Elided[] = [];
-  const media: number[] = [];
-  let kept = "";
-  let copied = 0;
+  const skeleton = new Skeleton();
   let opaqueBytes = 0;
   let depth = 0;
   const counts = tally.begin(text.length > bounds.members);
@@ -99,43 +88,33 @@ export function skim(
   // The previous string: it is the current one's key if only a colon is between them.
   let wordStart = 0;
   let wordEnd = 0;
-  const end = text.length;
-  const first = skipSpace(bytes, 0);
-  if (first === end || bytes[first] !== OPEN_OBJECT)
-    throw fail("invalid_json", "The body must be a JSON object.");
+  const end = refuseOther(bytes);
   const signs = signsOf(bytes);
-  let i = signs.next();
-  for (; i < end; i = signs.next()) {
+  const { isPlain, list } = signs;
+  let { count } = signs;
+  let i = end;
+  for (let at = 0; ; ) {
+    if (at >= count) {
+      if (!signs.more()) break;
+      count = signs.count;
+      at = 0;
+    }
+    i = list[at++] as number;
     const c = bytes[i];
     if (c === QUOTE) {
-      const quote = signs.closing();
+      if (at >= count) throw syntax(end);
+      const quote = list[at++] as number;
       if (depth === 1 && wantKey) {
         wantKey = false;
         start = i;
         refuseName(quote - i, members.length, pointer, bounds);
-        key = text.slice(i + 1, quote);
-        if (!signs.isPlain && key.includes("\\")) key = unescapeKey(key, i);
+        key = nameOf(text, i, quote, isPlain);
         keyEnd = quote + 1;
-        const colon = skipSpace(bytes, keyEnd);
-        if (colon === end || bytes[colon] !== COLON) throw syntax(colon);
-        valueStart = skipSpace(bytes, colon + 1);
+        valueStart = behindColon(bytes, keyEnd);
         continue;
       }
-      const length = quote - i - 1;
-      if (length > PROSE_OVER) {
-        const isNamed = isKeyOf(bytes, wordEnd, i);
-        if (isNamed && length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i, media))
-          opaqueBytes += length;
-        if (length > ELIDE_OVER) {
-          const head = text.startsWith("data:", i + 1) ? "data:" : "";
-          kept += text.slice(copied, i + 1) + head;
-          elided.push({ start: head === "" ? i + 1 : dataOf(text, i + 1), end: quote });
-          copied = quote;
-        } else if (isNamed && signs.isPlain && isProse(bytes, wordStart, wordEnd)) {
-          kept += text.slice(copied, i + 1);
-          copied = quote;
-        }
-      }
+      if (quote - i > PROSE_OVER)
+        opaqueBytes += skeleton.longString(text, bytes, { wordStart, wordEnd, at: i, quote, isPlain });
       wordStart = i + 1;
       wordEnd = quote;
     } else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
@@ -156,11 +135,9 @@ export function skim(
       if (closes && --depth === 0) break;
     }
   }
-  if (depth !== 0) throw syntax(end);
-  const behind = skipSpace(bytes, i + 1);
-  if (behind !== end) throw syntax(i + 1);
+  if (depth !== 0 || skipSpace(bytes, i + 1) !== end) throw syntax(depth !== 0 ? end : i + 1);
   refuseTwice(members, pointer);
-  return { members, elided, media, skeleton: copied === 0 ? text : kept + text.slice(copied) };
+  return { members, elided: skeleton.elided, media: skeleton.media, skeleton: skeleton.whole(text) };
 }
 
 /** Undefined if the text is no object, or one with a repeated member. */
@@ -170,14 +147,6 @@ export function membersOf(text: string): readonly Member[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The comma of a data URL is searched in so many characters: its media type is short. */
-const DATA_HEAD = 256;
-
-function dataOf(text: string, from: number): number {
-  const comma = text.slice(from, from + DATA_HEAD).indexOf(",");
-  return comma < 0 ? from : from + comma + 1;
 }
 
 export const memberOf = (members: readonly Member[], key: string): Member | undefined => {
@@ -355,6 +324,27 @@ function refuseName(bytes: number, before: number, pointer: string, bounds: Json
     throw fail("invalid_value", `The body has more than ${MAX_MEMBERS} members.`, { param: pointer });
   if (bytes > bounds.name)
     throw fail("invalid_value", `A member's name is longer than ${bounds.name} bytes.`, { param: pointer });
+}
+
+/** @returns its length @throws WeirError where the text begins with anything but an object */
+function refuseOther(bytes: Uint8Array): number {
+  const first = skipSpace(bytes, 0);
+  if (first === bytes.length || bytes[first] !== OPEN_OBJECT)
+    throw fail("invalid_json", "The body must be a JSON object.");
+  return bytes.length;
+}
+
+/** The name between two quotes, its escapes resolved. */
+function nameOf(text: string, at: number, quote: number, isPlain: boolean): string {
+  const name = text.slice(at + 1, quote);
+  return !isPlain && name.includes("\\") ? unescapeKey(name, at) : name;
+}
+
+/** Where the value of a key begins. */
+function behindColon(bytes: Uint8Array, keyEnd: number): number {
+  const colon = skipSpace(bytes, keyEnd);
+  if (colon === bytes.length || bytes[colon] !== COLON) throw syntax(colon);
+  return skipSpace(bytes, colon + 1);
 }
 
 function unescapeKey(key: string, at: number): string {

@@ -1,44 +1,32 @@
-/** The signs of JSON text by which it is skimmed: braces, brackets, commas and opening quotes outside of strings, one after the other. */
+/**
+ * The signs of JSON text by which it is skimmed: braces, brackets and commas outside of strings, and the quotes around strings. They come
+ * as lists of offsets, a part of the text after the other.
+ */
 import { CONTROL_IN_STRING, ESCAPE, lastFlags, positions, scanSigns } from "../../base/scan/scan.ts";
 import { syntax } from "./json-string.ts";
 
 export interface Signs {
   /** No string has an escape or a control character: what is between its quotes is valid, and needs no look. */
   readonly isPlain: boolean;
-  /** Offset of the next sign behind the last one, or behind the last closing quote; the text's length where there is none. */
-  next(): number;
-  /** Offset of the quote that closes the string whose opening quote was the last sign. @throws `invalid_json` when none does */
-  closing(): number;
+  /** Offsets of signs; those of the two quotes of a string follow each other. Only `count` of them are of this part. */
+  readonly list: Int32Array;
+  readonly count: number;
+  /** Goes on to the next part. @returns false where the text has ended @throws `invalid_json` where a string does not end */
+  more(): boolean;
 }
 
-/** Of larger text the ends of strings are searched: that is quicker than a look at all bytes where strings are long. */
+/** Strings of larger text are searched for their ends: that is quicker than a look at all bytes where they are long. */
 const MOST = 16 * 1024;
 
 /** @param bytes the text; no other may be skimmed before its last sign is read */
-export const signsOf = (bytes: Buffer): Signs =>
-  bytes.length > MOST ? new SearchedSigns(bytes) : new ScannedSigns(bytes);
-
-class ScannedSigns implements Signs {
-  readonly isPlain: boolean;
-  readonly #bytes: number;
-  readonly #count: number;
-  #at = 0;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes.length;
-    this.#count = scanSigns(bytes);
-    this.isPlain = (lastFlags() & (ESCAPE | CONTROL_IN_STRING)) === 0;
-  }
-
-  next(): number {
-    return this.#at < this.#count ? (positions[this.#at++] as number) : this.#bytes;
-  }
-
-  closing(): number {
-    if (this.#at >= this.#count) throw syntax(this.#bytes);
-    return positions[this.#at++] as number;
-  }
+export function signsOf(bytes: Buffer): Signs {
+  if (bytes.length > MOST) return new SearchedSigns(bytes);
+  const count = scanSigns(bytes);
+  const isPlain = (lastFlags() & (ESCAPE | CONTROL_IN_STRING)) === 0;
+  return { isPlain, list: positions, count, more: never };
 }
+
+const never = () => false;
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -48,13 +36,20 @@ const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
+/** An even number, for the two quotes of a string. */
+const PART = 1024;
 /** Most names and many values end within so many bytes; a search costs as much as a look at a hundred. */
 const NEAR = 64;
 /** Beyond so many quotes inside one string, looking at every byte costs less than looking for the next. */
 const FEW_QUOTES = 16;
 
+/** One for all texts, as the offsets of scanned ones have: no text is skimmed within another. */
+const searched = new Int32Array(PART + 1);
+
 class SearchedSigns implements Signs {
   readonly isPlain = false;
+  readonly list = searched;
+  count = 0;
   readonly #bytes: Buffer;
   #at = 0;
 
@@ -62,24 +57,31 @@ class SearchedSigns implements Signs {
     this.#bytes = bytes;
   }
 
-  next(): number {
+  more(): boolean {
     const bytes = this.#bytes;
+    let count = 0;
     let at = this.#at;
-    for (; at < bytes.length; at++) {
+    for (; at < bytes.length && count < PART; at++) {
       const c = bytes[at];
-      if (c === QUOTE || c === COMMA) break;
-      if (c === OPEN_OBJECT || c === CLOSE_OBJECT || c === OPEN_ARRAY || c === CLOSE_ARRAY) break;
+      if (c === QUOTE) {
+        searched[count++] = at;
+        at = this.#closing(at + 1);
+        searched[count++] = at;
+      } else if (
+        c === COMMA ||
+        c === OPEN_OBJECT ||
+        c === CLOSE_OBJECT ||
+        c === OPEN_ARRAY ||
+        c === CLOSE_ARRAY
+      )
+        searched[count++] = at;
     }
-    this.#at = at + 1;
-    return at;
+    this.#at = at;
+    this.count = count;
+    return count > 0;
   }
 
-  closing(): number {
-    const quote = this.#closing(this.#at);
-    this.#at = quote + 1;
-    return quote;
-  }
-
+  /** The offset of the quote that closes the string whose first byte is at `from`. */
   #closing(from: number): number {
     const bytes = this.#bytes;
     const near = Math.min(from + NEAR, bytes.length);

@@ -6,8 +6,8 @@
 import { isAscii } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { fail } from "../../base/errors.ts";
-import type { Elided } from "../json/json.ts";
 import { digitsEnd, JsonText, jsonPieces, numberAt } from "../json/json-text.ts";
+import type { Elided } from "../json/skeleton.ts";
 import type { Span } from "../json/spans.ts";
 import { wellFormedBytes, wellFormedJson } from "../json/surrogates.ts";
 
