@@ -6,6 +6,7 @@
 
 import type { Store } from "../../store/store.ts";
 import { openMergedTable } from "../../store/tables/merged-table.ts";
+import { lastingKey, type StoreKey } from "../../store/tables/table.ts";
 import type { CallOwners } from "./budget.ts";
 import { type OrgSpend, type OrgSpendDeps, openOrgSpends } from "./org-spend.ts";
 import type { Period } from "./periods.ts";
@@ -30,6 +31,8 @@ export type Spend = Sums;
 export class KeySpend extends Sums {
   /** The row after all acts, committed or not. */
   row: PartsRow;
+  /** The row's, once it was written. */
+  storeKey: StoreKey | undefined;
 
   constructor(row: PartsRow = []) {
     super();
@@ -140,7 +143,8 @@ export function openSpendTable(
       if (!(key instanceof KeySpend)) throw new Error(`not the spend of ${keyId}`);
       const { row } = key;
       const increment = { microUsd, nowMs, period, wall };
-      key.row = partsOf(rows.add([projectId, lineageId], increment), period);
+      key.storeKey ??= lastingKey([projectId, lineageId]);
+      key.row = partsOf(rows.add(key.storeKey, increment), period);
       key.add(microUsd);
       project.add(microUsd);
       const undo = orgs.charge(orgId, org, increment, entrySeq);

@@ -6,9 +6,21 @@ export type StoreKey = Key;
 /** LMDB's limit for a key, 1978 bytes, in UTF-16 units of three bytes each, with space for separators. */
 const LONGEST_KEY = 640;
 
+/** Texts of keys that are written again and again. */
+const texts = new WeakMap<object, string>();
+
+/** A key of several parts that is written again and again, and whose text is made once. It must not change. */
+export function lastingKey(parts: readonly [string, string]): StoreKey {
+  const key: StoreKey = [...parts];
+  texts.set(key, JSON.stringify(key));
+  return key;
+}
+
 /** A key as JSON, equal for equivalent forms: a list of one part equals that part. */
-export const keyText = (key: StoreKey): string =>
-  Array.isArray(key) && key.length === 1 ? keyText(key[0] as StoreKey) : JSON.stringify(key);
+export function keyText(key: StoreKey): string {
+  if (!Array.isArray(key)) return JSON.stringify(key);
+  return key.length === 1 ? keyText(key[0] as StoreKey) : (texts.get(key) ?? JSON.stringify(key));
+}
 
 /** Whether LMDB can hold a row under this key. */
 export function fits(key: StoreKey): boolean {

@@ -215,16 +215,24 @@ export function editedParts(bytes: Buffer, edits: readonly Edit[]): Uint8Array[]
   return parts;
 }
 
-/** The same in one buffer: for a small body one copy costs less than many parts. */
-export function editedBytes(bytes: Buffer, edits: readonly Edit[]): Buffer {
+/**
+ * The same in one buffer: for a small body one copy costs less than many parts.
+ * @param encoding of the texts of the edits
+ */
+export function editedBytes(
+  bytes: Buffer,
+  edits: readonly Edit[],
+  encoding: "utf8" | "latin1" = "utf8",
+): Buffer {
   let length = bytes.length;
-  for (const { start, end, text } of edits) length += Buffer.byteLength(text) - (end - start);
+  for (const { start, end, text } of edits)
+    length += (encoding === "latin1" ? text.length : Buffer.byteLength(text)) - (end - start);
   const out = Buffer.allocUnsafe(length);
   let from = 0;
   let at = 0;
   for (const { start, end, text } of inOrder(edits)) {
     at += bytes.copy(out, at, from, start);
-    if (text !== "") at += out.write(text, at);
+    if (text !== "") at += out.write(text, at, encoding);
     from = end;
   }
   bytes.copy(out, at, from);

@@ -6,7 +6,7 @@ import { fail } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, WholeAnswer } from "../format.ts";
 import { append } from "../json/append.ts";
-import { applyEdits, type Member, setMember, skim } from "../json/json.ts";
+import { editedBytes, type Member, setMember, skim } from "../json/json.ts";
 import { UNBOUNDED } from "../json/json-bounds.ts";
 import { quotedId, quotedName } from "../json/quoted.ts";
 import type { Report } from "../neutral/asked-extras.ts";
@@ -79,7 +79,7 @@ export function splicedAnswer(
       if (ending?.hasOddCalls && reading.calls !== undefined) {
         append(edits, answerEdits(text, reading.calls, identity.requestId));
       }
-      return Buffer.from(applyEdits(text, edits), "latin1");
+      return editedBytes(bytes, edits, "latin1");
     },
   };
 }
