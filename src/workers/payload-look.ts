@@ -16,15 +16,24 @@ const OVERLAP = 16;
 
 const BRACE = 123;
 
+/** What an expression may take half a millisecond for, and no more. */
+const LARGE_BYTES = 24 * 1024;
+/** More marks in a part of a large payload take longer than a brief look may. */
+const MOST_MARKS = 8_000;
+
 export class PayloadLook {
+  /** It may be large, and be looked at while calls wait: what needs an expression counts as found. */
+  readonly isBrief: boolean;
   readonly #payload: Uint8Array;
   readonly #keys: KeyWords;
   #flags = 0;
   #latin1: string | undefined;
 
-  constructor(payload: Uint8Array) {
+  /** @param mayBeBrief the look may not take more than a tenth of a millisecond */
+  constructor(payload: Uint8Array, mayBeBrief = false) {
+    this.isBrief = mayBeBrief && payload.length > LARGE_BYTES;
     this.#payload = payload;
-    this.#keys = new KeyWords(payload, () => this.latin1);
+    this.#keys = new KeyWords(payload, () => this.latin1, this.isBrief);
     let start = 0;
     let end = 0;
     do {
@@ -32,7 +41,9 @@ export class PayloadLook {
       const isWhole = end - start === payload.length;
       const marks = scanMarks(isWhole ? payload : payload.subarray(start, end));
       this.#flags |= lastFlags();
-      for (let i = 0; i < marks; i++) this.#keys.lookAt(start + (positions[i] as number));
+      if (this.isBrief && marks > MOST_MARKS) this.#keys.found = true;
+      for (let i = 0; i < marks && !this.#keys.found; i++)
+        this.#keys.lookAt(start + (positions[i] as number));
       start = end - OVERLAP;
     } while (end < payload.length);
   }

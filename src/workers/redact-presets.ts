@@ -11,7 +11,8 @@ import { type Finder, regexSpans } from "./redact-spans.ts";
 import type { PresetName } from "./redaction.ts";
 
 const mayHoldKey = (look: PayloadLook): boolean => look.mayHoldKey;
-const mayHoldNumber = (look: PayloadLook): boolean => look.hasLongNumeric && holdsLongNumber(look.latin1);
+const mayHoldNumber = (look: PayloadLook): boolean =>
+  look.hasLongNumeric && (look.isBrief || holdsLongNumber(look.latin1));
 
 /**
  * A fast check first: what has not the hint has no match of the preset. Presets may share a hint, which is then tested
@@ -21,9 +22,9 @@ export const HINTS: Readonly<Record<PresetName, (look: PayloadLook) => boolean>>
   api_key: mayHoldKey,
   card: mayHoldNumber,
   aadhaar: mayHoldNumber,
-  pan: ({ latin1 }) => mayHoldPan(latin1),
+  pan: (look) => look.isBrief || mayHoldPan(look.latin1),
   email: (look) => look.hasAtSign && holdsAt(look.latin1),
-  phone: ({ latin1 }) => mayHoldPhone(latin1),
+  phone: (look) => look.isBrief || mayHoldPhone(look.latin1),
 };
 
 const FINDERS: Readonly<Record<PresetName, Finder>> = {

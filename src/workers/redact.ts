@@ -88,9 +88,9 @@ function compile({ presets, patterns }: Redaction): Redactor {
    */
   const clean = (payload: Uint8Array): boolean => {
     if (patterns.length > 0) return false;
-    const look = new PayloadLook(payload);
+    const look = new PayloadLook(payload, true);
     if (look.hasUnicodeEscape || (!look.beginsAsObject && isSse(look.latin1))) return false;
-    if (!look.isAscii && mayFold(look.latin1)) return false;
+    if (!look.isAscii && (look.isBrief || mayFold(look.latin1))) return false;
     return !hints.some((hint) => hint(look));
   };
   if (names.length + own.length === 0) return REDACTS_NOTHING;

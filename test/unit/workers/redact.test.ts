@@ -254,3 +254,28 @@ describe("the hint of a secret", () => {
     expect(Math.min(seen.yes, seen.no)).toBeGreaterThan(100);
   });
 });
+
+describe("a look at a large payload while calls wait", () => {
+  const { clean } = redactor({ presets: ["api_key", "card", "email"], patterns: [] });
+  /** 200,000 bytes with what matters in the middle: at the edge of two parts that are looked at. */
+  const around = (middle: string) => {
+    const rest = "plain words in a row, ".repeat(9_091);
+    return Buffer.from(`{"text":"${rest.slice(0, 65_520)}${middle}${rest.slice(65_520, 199_960)}"}`);
+  };
+
+  it("shows that there is nothing to redact", () => {
+    expect(clean(around("with an odd-hyphen or two: weir/sim-small, B-tree"))).toBe(true);
+  });
+
+  it.each([
+    ["a key", "sk-proj-abcdefghij0123456789"],
+    ["digits that may be a card's", "4111 1111 1111 1111"],
+    ["an address", "someone@example.com"],
+    ["an escape that may hide something", "\\u0073k-"],
+    ["another script", "ключ"],
+    ["more hyphens than are looked at", "-".repeat(9_000)],
+    ["more beginnings of keys than are looked at", "im-".repeat(60)],
+  ])("does not with %s", (_, middle) => {
+    expect(clean(around(middle))).toBe(false);
+  });
+});
