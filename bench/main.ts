@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ANALYTICS_USAGE, benchAnalytics } from "./analytics.ts";
 import { type Baseline, compare, readBaseline, saveBaseline } from "./baseline.ts";
+import { BUDGET_USAGE, benchBudget } from "./budget/main.ts";
 import { benchCells, CELLS_USAGE } from "./cells/main.ts";
 import { benchPaper, PAPER_USAGE } from "./cells/paper-report.ts";
 import { Driver } from "./driver.ts";
@@ -174,11 +175,19 @@ async function main(): Promise<number> {
     console.log(`${machine()}\n\n${await benchInstructions(args.slice(1), { repoDir, cacheDir, say })}`);
     return 0;
   }
+  if (args[0] === "budget" && args.includes("--help")) {
+    console.log(BUDGET_USAGE);
+    return 0;
+  }
+  if (args[0] === "budget") {
+    console.log(`${machine()}\n\n${await benchBudget(args.slice(1), { repoDir, cacheDir, say })}`);
+    return 0;
+  }
   if (args[0] === "--cells") return await benchCells(args.slice(1), { repoDir, cacheDir, say, machine });
   const options = readOptions(args);
   if (options === "help") {
     console.log(
-      `${USAGE}\n\n${CELLS_USAGE}\n\n${PAPER_USAGE}\n\n${QUICK_USAGE}\n\n${INSTRUCTIONS_USAGE}\n\n${ANALYTICS_USAGE}`,
+      `${USAGE}\n\n${CELLS_USAGE}\n\n${PAPER_USAGE}\n\n${QUICK_USAGE}\n\n${BUDGET_USAGE}\n\n${INSTRUCTIONS_USAGE}\n\n${ANALYTICS_USAGE}`,
     );
     return 0;
   }

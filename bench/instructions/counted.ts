@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { seededRandom } from "../../src/base/clock.ts";
 import { ClientRequest, Clients } from "./client.ts";
+import type { HeapFigures, HeapPlace } from "./heap-meter.ts";
 import type { CalledKind, CallKind } from "./streams.ts";
 import { MemoryUpstream, UPSTREAM_PORT } from "./upstream.ts";
 import { VirtualTimers } from "./virtual-timers.ts";
@@ -25,12 +26,25 @@ export interface CountPlan {
   readonly windows: number;
   /** Real time for the disk and other threads at each step of a window's end, also on a busy machine; this thread is idle meanwhile. */
   readonly settlePauseMs: number;
+  /** Where the process is to say what it allocates in V8's heap. */
+  readonly heap?: {
+    /** Calls of each kind in a further window, in which each object is noted. */
+    readonly objectCalls?: Readonly<Record<CallKind, number>>;
+  };
+}
+
+/** What one window allocated, and where. */
+export interface ObjectWindow {
+  readonly of: CallKind;
+  readonly calls: number;
+  readonly places: readonly HeapPlace[];
 }
 
 export type CountMessage =
   | { readonly kind: "warm" }
   | { readonly kind: "begin" }
-  | { readonly kind: "end"; readonly of: CallKind; readonly calls: number }
+  | { readonly kind: "end"; readonly of: CallKind; readonly calls: number; readonly heap?: HeapFigures }
+  | { readonly kind: "objects"; readonly windows: readonly ObjectWindow[] }
   | { readonly kind: "done" }
   | { readonly kind: "failed"; readonly reason: string };
 
@@ -209,6 +223,26 @@ async function checkAnswers({ clients, upstream, requests }: Counting): Promise<
   }
 }
 
+/** A window of each kind, in which each object that is allocated is noted. */
+async function noteObjects(
+  counting: Counting,
+  kinds: readonly CallKind[],
+  calls: Readonly<Record<CallKind, number>>,
+  { ObjectMeter }: typeof import("./heap-meter.ts"),
+): Promise<ObjectWindow[]> {
+  const meter = new ObjectMeter();
+  for (const kind of kinds) {
+    collectYoung();
+    collectYoung();
+    meter.mark();
+    await call(counting, kind, calls[kind]);
+    meter.mark();
+    await insert(counting);
+  }
+  const windows = meter.end();
+  return kinds.map((of, i) => ({ of, calls: calls[of], places: windows[i] ?? [] }));
+}
+
 async function main(): Promise<void> {
   const plan: CountPlan = JSON.parse(process.argv[2] ?? "");
   process.once("disconnect", () => process.exit(1));
@@ -228,18 +262,25 @@ async function main(): Promise<void> {
     await call(counting, kind, AT_ONCE);
     await insert(counting);
   }
+  // Loaded where it is asked for only: what is counted is to be the same with and without it.
+  const meters = plan.heap === undefined ? undefined : await import("./heap-meter.ts");
   for (let window = 0; window < plan.windows; window++) {
     for (const kind of kinds) {
       // V8 moves an object to the old generation when it survives its second collection. Both are here, so that no window pays for it.
       collectYoung();
       collectYoung();
       await tell({ kind: "begin" });
+      const meter = meters && new meters.HeapMeter();
       await call(counting, kind, plan.calls[kind]);
+      const heap = meter?.end();
       collectYoung();
-      await tell({ kind: "end", of: kind, calls: plan.calls[kind] });
+      await tell({ kind: "end", of: kind, calls: plan.calls[kind], ...(heap && { heap }) });
       await insert(counting);
     }
   }
+  const objectCalls = plan.heap?.objectCalls;
+  if (meters !== undefined && objectCalls !== undefined)
+    await tell({ kind: "objects", windows: await noteObjects(counting, kinds, objectCalls, meters) });
   send({ kind: "done" });
 }
 

@@ -15,6 +15,11 @@ export const FIGURE_TITLES: Readonly<Record<FigureName, string>> = {
   "streamed-event": "one more event of a stream, by itself",
 };
 
+/** What is kept of a call, in the words of a comparison. */
+const MEASURES = { figures: "instructions", heapBytes: "bytes in the heap" } as const;
+type Measure = keyof typeof MEASURES;
+export type Counted = Readonly<Record<Measure, Figures>>;
+
 /** A figure that is above the kept one by more fails. */
 export const ALLOWED = 0.01;
 
@@ -22,7 +27,11 @@ export const ALLOWED = 0.01;
 export const REWRITE = "npm run bench -- instructions --quick";
 export const CHECK = `${REWRITE} --check`;
 
-const instructions = z.int().positive();
+const figures = z.strictObject({
+  "json-1k": z.int().positive(),
+  "burst-64": z.int().positive(),
+  "streamed-event": z.int().positive(),
+});
 
 const fileSchema = z.strictObject({
   /** For those who open the file. */
@@ -33,11 +42,9 @@ const fileSchema = z.strictObject({
   v8: z.string().min(1),
   architecture: z.string().min(1),
   /** Instructions; of all threads of the gateway's process, outside of the kernel. */
-  figures: z.strictObject({
-    "json-1k": instructions,
-    "burst-64": instructions,
-    "streamed-event": instructions,
-  }),
+  figures,
+  /** Allocated in V8's heap by the gateway's main thread. */
+  heapBytes: figures,
 });
 
 export type KeptFigures = z.infer<typeof fileSchema>;
@@ -71,7 +78,7 @@ export interface Verdict {
 }
 
 /** @throws Error where the kept figures were counted with another Node or on another kind of processor: they say nothing here */
-export function compareWithKept(kept: KeptFigures, now: Figures, on: CountedOn): Verdict {
+export function compareWithKept(kept: KeptFigures, now: Counted, on: CountedOn): Verdict {
   const others = (["node", "v8", "architecture"] as const).filter((name) => kept[name] !== on[name]);
   if (others.length > 0) {
     const differences = others.map((name) => `${name} ${kept[name]} there, ${on[name]} here`).join("; ");
@@ -79,7 +86,9 @@ export function compareWithKept(kept: KeptFigures, now: Figures, on: CountedOn):
       `the kept figures (commit ${kept.commit}) cannot be compared: ${differences}. Count them at that commit with ${REWRITE}, then compare`,
     );
   }
-  const compared = FIGURES.map((name) => comparison(name, now[name], kept.figures[name]));
+  const compared = (["figures", "heapBytes"] as const).flatMap((measure) =>
+    FIGURES.map((name) => comparison(name, MEASURES[measure], now[measure][name], kept[measure][name])),
+  );
   const isWorse = compared.some(({ change }) => !(change <= ALLOWED));
   const isBetter = compared.some(({ change }) => change < -ALLOWED);
   const lines = compared.map(({ line }) => line);
@@ -91,10 +100,10 @@ export function compareWithKept(kept: KeptFigures, now: Figures, on: CountedOn):
   return { lines, isWorse };
 }
 
-function comparison(name: FigureName, now: number, kept: number) {
+function comparison(name: FigureName, unit: string, now: number, kept: number) {
   const change = now / kept - 1;
   const verdict = !(change <= ALLOWED) ? "WORSE" : change < -ALLOWED ? "better" : "within 1 %";
-  const figures = `${Math.round(now)} instructions, kept ${kept}, ratio ${(now / kept).toFixed(4)}`;
+  const figures = `${Math.round(now)} ${unit}, kept ${kept}, ratio ${(now / kept).toFixed(4)}`;
   return { change, line: `${name}: ${figures}: ${verdict}` };
 }
 

@@ -1,16 +1,17 @@
 /**
- * `npm run bench -- instructions --quick`: machine instructions of a JSON call, of a burst and of one streamed event, of one checkout,
- * in less than four minutes. Callgrind counts one process: the gateway with sockets in memory (`counted.ts`). Everything in it happens
+ * `npm run bench -- instructions --quick`: machine instructions of a JSON call, of a burst and of one streamed event, and the bytes that
+ * each allocates in V8's heap, of one checkout, in less than four minutes. Callgrind counts one process: the gateway with sockets in memory (`counted.ts`). Everything in it happens
  * in the same order in each run, so that the figures of ten runs of the same code differ by less than 0.5 %.
  */
 import { execFile } from "node:child_process";
-import { on } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { type Processes, withProcesses } from "../processes.ts";
 import { type Counted, control, counted, underCallgrind, valgrindVersion } from "./callgrind.ts";
-import type { CountMessage, CountPlan } from "./counted.ts";
+import type { CountPlan } from "./counted.ts";
+import { COUNTED_HOST, conductCounted, PLAN } from "./counted-process.ts";
+import { heapWindows } from "./heap-windows.ts";
 import {
   CHECK,
   compareWithKept,
@@ -24,41 +25,12 @@ import {
 } from "./kept.ts";
 import { type CallKind, LONG_EVENTS, SHORT_EVENTS } from "./streams.ts";
 
-export const QUICK_USAGE = `${REWRITE} [options]   instructions of a call of this checkout, its sockets in memory; 4 minutes
+export const QUICK_USAGE = `${REWRITE} [options]   instructions and heap bytes of a call of this checkout, its sockets in memory; 4 minutes
 
   Without options it writes the figures to bench/instructions.json: commit the file. Needs valgrind, which runs on Linux.
 
   --check         compares with that file in place of writing it; exit code 1 where a figure is more than 1 % above
   --windows N     counted windows of each kind (default 3); a figure is their median`;
-
-/**
- * V8 optimises in one order, on one thread, and earlier than by default, so that a short warm-up suffices. Its young generation is so
- * large that none of its collections falls into a window by itself, only the one at the end that `counted.ts` asks for: one more or less
- * would be 3 % of a burst. The old generation has room too, since a full collection is a tenth of a window.
- */
-const NODE_FLAGS = [
-  "--min-semi-space-size=128",
-  "--max-semi-space-size=128",
-  "--no-allocation-site-pretenuring",
-  "--initial-old-space-size=3000",
-  "--max-old-space-size=4000",
-  "--no-memory-reducer",
-  "--predictable",
-  "--hash-seed=1",
-  "--random-seed=1",
-  "--expose-gc",
-  "--invocation-count-for-turbofan=200",
-  "--minimum-invocations-after-ic-update=50",
-];
-
-const PLAN: Omit<CountPlan, "scratchDir" | "windows"> = {
-  warmUp: { "json-1k": 480, "burst-64": 192, "stream-16": 192, "stream-272": 48 },
-  warmUpRounds: 8,
-  calls: { "json-1k": 480, "burst-64": 320, "stream-16": 128, "stream-272": 64 },
-  settlePauseMs: 250,
-};
-
-const HOST = "127.0.0.1";
 
 interface Options {
   readonly isCheck: boolean;
@@ -99,16 +71,21 @@ export async function benchQuickly(args: readonly string[], { repoDir, say }: Co
   // Before minutes are spent.
   const kept = isCheck ? readKept(file) : undefined;
   const version = await valgrindVersion();
-  const found = await withProcesses((processes, scratchDir) =>
-    countedWindows(processes, { ...PLAN, scratchDir, windows }, { repoDir, say }),
+  const [found, heap] = await withProcesses((processes, scratchDir) =>
+    Promise.all([
+      countedWindows(processes, { ...PLAN, scratchDir, windows }, { repoDir, say }),
+      heapBytesOf(processes, { repoDir, scratchDir, windows }),
+    ]),
   );
-  const figures = figuresOf(found);
+  const now = { figures: figuresOf(found), heapBytes: figuresOf(heap) };
   const table = [
     `instructions, counted by valgrind ${version}, median of ${windows} windows`,
     ...figureLines(found),
+    "bytes in V8's heap, the same windows without valgrind",
+    ...figureLines(heap),
   ];
   if (kept !== undefined) {
-    const { lines, isWorse } = compareWithKept(kept, figures, countedOn());
+    const { lines, isWorse } = compareWithKept(kept, now, countedOn());
     return { text: [...table, "", ...lines].join("\n"), exitCode: isWorse ? 1 : 0 };
   }
   const commit = await commitOf(repoDir);
@@ -117,7 +94,8 @@ export async function benchQuickly(args: readonly string[], { repoDir, say }: Co
     commit,
     date: new Date().toISOString().slice(0, 10),
     ...countedOn(),
-    figures: rounded(figures),
+    figures: rounded(now.figures),
+    heapBytes: rounded(now.heapBytes),
   });
   return {
     text: [...table, "", `kept in bench/instructions.json; ${CHECK} compares with it`].join("\n"),
@@ -131,7 +109,12 @@ const rounded = (figures: Figures) => ({
   "streamed-event": Math.round(figures["streamed-event"]),
 });
 
-/** Instructions of a call in each window. */
+async function heapBytesOf(...of: Parameters<typeof heapWindows>): Promise<Windows> {
+  const { figures } = await heapWindows(...of);
+  return new Map([...figures].map(([kind, found]) => [kind, found.map(({ heapBytes }) => heapBytes)]));
+}
+
+/** Instructions or bytes of a call in each window. */
 export type Windows = ReadonlyMap<CallKind, readonly number[]>;
 
 async function countedWindows(
@@ -141,46 +124,23 @@ async function countedWindows(
 ): Promise<Windows> {
   const outDir = join(plan.scratchDir, "callgrind");
   mkdirSync(outDir);
-  const [command, ...words] = underCallgrind(outDir);
-  const script = join(repoDir, "bench/instructions/counted.ts");
-  const args = [...words, process.execPath, ...NODE_FLAGS, script, JSON.stringify(plan)];
   say("starting the gateway under callgrind");
-  const started = await processes.start("counted", command, args, {
-    ipc: true,
-    cwd: repoDir,
-    env: { ...UNSET, HOST },
-  });
-  const process_: Counted = { name: "the gateway", pid: started.pid, outDir, host: HOST };
   const found = new Map<CallKind, number[]>();
-  for await (const [received] of on(started.child, "message", { close: ["exit"] })) {
-    const message = received as CountMessage;
-    if (message.kind === "failed") throw new Error(`the counted gateway failed: ${message.reason}`);
-    if (message.kind === "done") return found;
-    if (message.kind === "warm") {
+  const run = { repoDir, plan, under: underCallgrind(outDir) };
+  await conductCounted(processes, run, async (step, { pid }) => {
+    const process_: Counted = { name: "the gateway", pid, outDir, host: COUNTED_HOST };
+    if (step.kind === "warm") {
       say("it is warm");
       await control(process_, "--instr=on");
-    } else if (message.kind === "begin") await control(process_, "--zero");
-    else {
-      const instructions = (await counted(process_)) / message.calls;
-      found.set(message.of, [...(found.get(message.of) ?? []), instructions]);
-      say(`${message.of}: ${Math.round(instructions)} instructions a call`);
+    } else if (step.kind === "begin") await control(process_, "--zero");
+    else if (step.kind === "end") {
+      const instructions = (await counted(process_)) / step.calls;
+      found.set(step.of, [...(found.get(step.of) ?? []), instructions]);
+      say(`${step.of}: ${Math.round(instructions)} instructions a call`);
     }
-    started.child.send({});
-  }
-  throw new Error(`the counted gateway ended: ${started.log()}`);
+  });
+  return found;
 }
-
-/** Settings of whoever starts the bench are not for the gateway that is counted. */
-const UNSET = {
-  CLICKHOUSE_URL: "",
-  REDIS_URL: "",
-  CELL: "",
-  CELLS: "",
-  WEIR_SECRETS_KEY: "",
-  NODE_OPTIONS: "",
-  NODE_COMPILE_CACHE: "",
-  TZ: "UTC",
-};
 
 /** The cost of an event is what a long stream takes more than a short one. */
 const perWindow = (windows: Windows): Readonly<Record<keyof Figures, readonly number[]>> => {

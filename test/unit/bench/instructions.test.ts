@@ -24,6 +24,7 @@ const KEPT: KeptFigures = {
   date: "2026-11-27",
   ...ON,
   figures: { "json-1k": 400_000, "burst-64": 800_000, "streamed-event": 10_000 },
+  heapBytes: { "json-1k": 40_000, "burst-64": 100_000, "streamed-event": 1_500 },
 };
 
 function file(text?: string): string {
@@ -51,6 +52,7 @@ describe("the kept figures", () => {
   test.each([
     ["no JSON", "{"],
     ["no figure of a burst", JSON.stringify({ ...KEPT, figures: { "json-1k": 1, "streamed-event": 1 } })],
+    ["no bytes", JSON.stringify({ ...KEPT, heapBytes: undefined })],
     ["a figure that is none", JSON.stringify({ ...KEPT, figures: { ...KEPT.figures, "burst-64": 0 } })],
     ["a member too many", JSON.stringify({ ...KEPT, machine: "one" })],
     ["no commit", JSON.stringify({ ...KEPT, commit: "main" })],
@@ -66,7 +68,12 @@ describe("the kept figures", () => {
 });
 
 describe("a run beside the kept figures", () => {
-  const compared = (changed: Partial<Figures>) => compareWithKept(KEPT, { ...KEPT.figures, ...changed }, ON);
+  const compared = (changed: Partial<Figures>, bytes: Partial<Figures> = {}) =>
+    compareWithKept(
+      KEPT,
+      { figures: { ...KEPT.figures, ...changed }, heapBytes: { ...KEPT.heapBytes, ...bytes } },
+      ON,
+    );
 
   test("passes where each figure is within 1 %, and says all of them", () => {
     expect(compared({ "json-1k": 403_999, "burst-64": 793_000 })).toEqual({
@@ -75,6 +82,9 @@ describe("a run beside the kept figures", () => {
         "json-1k: 403999 instructions, kept 400000, ratio 1.0100: within 1 %",
         "burst-64: 793000 instructions, kept 800000, ratio 0.9912: within 1 %",
         "streamed-event: 10000 instructions, kept 10000, ratio 1.0000: within 1 %",
+        "json-1k: 40000 bytes in the heap, kept 40000, ratio 1.0000: within 1 %",
+        "burst-64: 100000 bytes in the heap, kept 100000, ratio 1.0000: within 1 %",
+        "streamed-event: 1500 bytes in the heap, kept 1500, ratio 1.0000: within 1 %",
       ],
     });
   });
@@ -95,6 +105,12 @@ describe("a run beside the kept figures", () => {
     expect(compared({ "json-1k": 200_000, "burst-64": 810_000 }).isWorse).toBe(true);
   });
 
+  test("fails where a call allocates more, though its instructions are fewer", () => {
+    const { isWorse, lines } = compared({ "json-1k": 390_000 }, { "json-1k": 40_600 });
+    expect(isWorse).toBe(true);
+    expect(lines).toContain("json-1k: 40600 bytes in the heap, kept 40000, ratio 1.0150: WORSE");
+  });
+
   test("fails where there is no figure", () => {
     expect(compared({ "burst-64": Number.NaN }).isWorse).toBe(true);
   });
@@ -111,7 +127,7 @@ describe("a run beside the kept figures", () => {
     ["v8", "13.1", "v8 12.4.254.21 there, 13.1 here"],
     ["architecture", "arm64", "architecture x64 there, arm64 here"],
   ])("cannot be compared with another %s: the instructions are others", (name, value, message) => {
-    expect(() => compareWithKept(KEPT, KEPT.figures, { ...ON, [name]: value })).toThrow(message);
+    expect(() => compareWithKept(KEPT, KEPT, { ...ON, [name]: value })).toThrow(message);
   });
 });
 
