@@ -15,13 +15,13 @@ export const FIGURE_TITLES: Readonly<Record<FigureName, string>> = {
   "streamed-event": "one more event of a stream, by itself",
 };
 
-/** What is kept of a call, in the words of a comparison. */
-const MEASURES = { figures: "instructions", heapBytes: "bytes in the heap" } as const;
+/** What is kept of a call, and the share above it that still passes: on a busy machine V8 leaves some code unoptimised, which allocates 1 % more. */
+const MEASURES = {
+  figures: { unit: "instructions", allowed: 0.01 },
+  heapBytes: { unit: "bytes in the heap", allowed: 0.02 },
+} as const;
 type Measure = keyof typeof MEASURES;
 export type Counted = Readonly<Record<Measure, Figures>>;
-
-/** A figure that is above the kept one by more fails. */
-export const ALLOWED = 0.01;
 
 /** Rewrites the file. */
 export const REWRITE = "npm run bench -- instructions --quick";
@@ -89,22 +89,30 @@ export function compareWithKept(kept: KeptFigures, now: Counted, on: CountedOn):
   const compared = (["figures", "heapBytes"] as const).flatMap((measure) =>
     FIGURES.map((name) => comparison(name, MEASURES[measure], now[measure][name], kept[measure][name])),
   );
-  const isWorse = compared.some(({ change }) => !(change <= ALLOWED));
-  const isBetter = compared.some(({ change }) => change < -ALLOWED);
+  const isWorse = compared.some((one) => one.isWorse);
   const lines = compared.map(({ line }) => line);
   if (isWorse)
     lines.push(
-      `More than ${percent(ALLOWED)} above the kept figures of commit ${kept.commit}. Find the cause; where the cost is meant, ${REWRITE} keeps the new figures.`,
+      `Too far above the kept figures of commit ${kept.commit}. Find the cause; where the cost is meant, ${REWRITE} keeps the new figures.`,
     );
-  else if (isBetter) lines.push(`Cheaper than what is kept: keep it with ${REWRITE}, and commit the file.`);
+  else if (compared.some((one) => one.isBetter))
+    lines.push(`Cheaper than what is kept: keep it with ${REWRITE}, and commit the file.`);
   return { lines, isWorse };
 }
 
-function comparison(name: FigureName, unit: string, now: number, kept: number) {
+function comparison(
+  name: FigureName,
+  { unit, allowed }: (typeof MEASURES)[Measure],
+  now: number,
+  kept: number,
+) {
   const change = now / kept - 1;
-  const verdict = !(change <= ALLOWED) ? "WORSE" : change < -ALLOWED ? "better" : "within 1 %";
+  // What is no number is worse.
+  const isWorse = !(change <= allowed);
+  const isBetter = change < -allowed;
+  const verdict = isWorse ? "WORSE" : isBetter ? "better" : `within ${percent(allowed)}`;
   const figures = `${Math.round(now)} ${unit}, kept ${kept}, ratio ${(now / kept).toFixed(4)}`;
-  return { change, line: `${name}: ${figures}: ${verdict}` };
+  return { isWorse, isBetter, line: `${name}: ${figures}: ${verdict}` };
 }
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;

@@ -29,7 +29,7 @@ export const QUICK_USAGE = `${REWRITE} [options]   instructions and heap bytes o
 
   Without options it writes the figures to bench/instructions.json: commit the file. Needs valgrind, which runs on Linux.
 
-  --check         compares with that file in place of writing it; exit code 1 where a figure is more than 1 % above
+  --check         compares with that file in place of writing it; exit code 1 where instructions are more than 1 %, or heap bytes more than 2 % above
   --windows N     counted windows of each kind (default 3); a figure is their median`;
 
 interface Options {

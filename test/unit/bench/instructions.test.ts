@@ -82,9 +82,9 @@ describe("a run beside the kept figures", () => {
         "json-1k: 403999 instructions, kept 400000, ratio 1.0100: within 1 %",
         "burst-64: 793000 instructions, kept 800000, ratio 0.9912: within 1 %",
         "streamed-event: 10000 instructions, kept 10000, ratio 1.0000: within 1 %",
-        "json-1k: 40000 bytes in the heap, kept 40000, ratio 1.0000: within 1 %",
-        "burst-64: 100000 bytes in the heap, kept 100000, ratio 1.0000: within 1 %",
-        "streamed-event: 1500 bytes in the heap, kept 1500, ratio 1.0000: within 1 %",
+        "json-1k: 40000 bytes in the heap, kept 40000, ratio 1.0000: within 2 %",
+        "burst-64: 100000 bytes in the heap, kept 100000, ratio 1.0000: within 2 %",
+        "streamed-event: 1500 bytes in the heap, kept 1500, ratio 1.0000: within 2 %",
       ],
     });
   });
@@ -97,7 +97,7 @@ describe("a run beside the kept figures", () => {
       `${name}: ${Math.round(kept * 1.011)} instructions, kept ${kept}, ratio 1.0110: WORSE`,
     );
     expect(lines.at(-1)).toBe(
-      `More than 1 % above the kept figures of commit ${KEPT.commit}. Find the cause; where the cost is meant, ${REWRITE} keeps the new figures.`,
+      `Too far above the kept figures of commit ${KEPT.commit}. Find the cause; where the cost is meant, ${REWRITE} keeps the new figures.`,
     );
   });
 
@@ -106,9 +106,9 @@ describe("a run beside the kept figures", () => {
   });
 
   test("fails where a call allocates more, though its instructions are fewer", () => {
-    const { isWorse, lines } = compared({ "json-1k": 390_000 }, { "json-1k": 40_600 });
+    const { isWorse, lines } = compared({ "json-1k": 390_000 }, { "json-1k": 40_900 });
     expect(isWorse).toBe(true);
-    expect(lines).toContain("json-1k: 40600 bytes in the heap, kept 40000, ratio 1.0150: WORSE");
+    expect(lines).toContain("json-1k: 40900 bytes in the heap, kept 40000, ratio 1.0225: WORSE");
   });
 
   test("fails where there is no figure", () => {
