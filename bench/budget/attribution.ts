@@ -24,7 +24,7 @@ interface Node {
   readonly step: Step | undefined;
   /** Into which it was inlined, and to which its work passes where it is of no step itself. */
   readonly owner: Node | undefined;
-  /** Whether it is JavaScript, or calls some. */
+  /** Whether it is JavaScript, or mostly calls some. */
   runsCode: boolean;
   readonly callers: Map<Node, { count: number; inclusive: number }>;
 }
@@ -35,8 +35,13 @@ export interface Arrived {
   readonly places: ReadonlyMap<Place, number>;
 }
 
+/** By what the work of a function is shared among its callers. */
+type Weight = "count" | "inclusive";
+
 const ROUNDS = 200;
 const LEFT = 1e-4;
+/** Share of what a function's calls take from which on it is one that runs JavaScript. */
+const RUNS_CODE = 0.1;
 /** From JavaScript into V8's runtime and Node's functions. */
 const IS_ENTRY = /^Builtins_(?:CEntry|CallApiCallback|HandleApiCallOrConstruct)/;
 /** More callers than of any function that callgrind keeps apart by them. */
@@ -155,18 +160,27 @@ export class Attribution {
     return ensured(this.#places, `${name} ${file}`, () => ({ name, file }));
   }
 
+  /** Such that rare ways into JavaScript, as by an interrupt, make no function one that runs it. */
   #markRunners(): void {
-    const waiting = [...this.#nodes.values()].filter((node) => node.runsCode);
-    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-      for (const caller of node.callers.keys()) {
-        if (caller.runsCode) continue;
+    let hasChanged = true;
+    while (hasChanged) {
+      const ofCode = new Map<Node, number>();
+      const all = new Map<Node, number>();
+      for (const node of this.#nodes.values())
+        for (const [caller, { inclusive }] of node.callers) {
+          increase(all, caller, inclusive);
+          if (node.runsCode) increase(ofCode, caller, inclusive);
+        }
+      hasChanged = false;
+      for (const [caller, inclusive] of ofCode) {
+        if (caller.runsCode || inclusive < RUNS_CODE * (all.get(caller) ?? 0)) continue;
         caller.runsCode = true;
-        waiting.push(caller);
+        hasChanged = true;
       }
     }
   }
 
-  #pushed(own: ReadonlyMap<Node, number>, by: "count" | "inclusive"): Arrived {
+  #pushed(own: ReadonlyMap<Node, number>, by: Weight): Arrived {
     return {
       steps: pushed(own, by, (node) => node.step, "other threads, the rest"),
       places: pushed(own, by, (node) => node.place, this.#rest),
@@ -179,7 +193,7 @@ const NOTHING_KNOWN = { place: undefined, step: undefined, owner: undefined, run
 /** Work that passes from each function to its callers, until it is where it belongs. */
 function pushed<T>(
   own: ReadonlyMap<Node, number>,
-  by: "count" | "inclusive",
+  by: Weight,
   goalOf: (node: Node) => T | undefined,
   rest: T,
 ): Map<T, number> {
@@ -192,8 +206,7 @@ function pushed<T>(
       const goal = goalOf(node);
       if (goal !== undefined) increase(arrived, goal, amount);
       else if (node.owner !== undefined) increase(next, node.owner, amount);
-      else if (node.callers.size === 0) increase(arrived, rest, amount);
-      else share(node, amount, by, next);
+      else if (!share(node, amount, by, next)) increase(arrived, rest, amount);
     }
     waiting = next;
   }
@@ -202,11 +215,18 @@ function pushed<T>(
   return arrived;
 }
 
-function share(node: Node, amount: number, by: "count" | "inclusive", into: Map<Node, number>): void {
-  const weight = node.runsCode ? "count" : by;
-  let whole = 0;
-  for (const edge of node.callers.values()) whole += edge[weight];
-  for (const [caller, edge] of node.callers) increase(into, caller, (amount * edge[weight]) / whole);
+/** @returns whether any of its callers is known to have had work done */
+function share(node: Node, amount: number, by: Weight, into: Map<Node, number>): boolean {
+  const edges = [...node.callers];
+  const wanted: Weight = node.runsCode ? "count" : by;
+  // Calls that began before the counting have no number, and such as had not ended behind it took nothing.
+  const weight = ([wanted, "inclusive", "count"] as const).find((one) =>
+    edges.some(([, edge]) => edge[one] > 0),
+  );
+  if (weight === undefined) return false;
+  const whole = sum(edges.map(([, edge]) => edge[weight]));
+  for (const [caller, edge] of edges) increase(into, caller, (amount * edge[weight]) / whole);
+  return true;
 }
 
 /** The function that JavaScript entered, and that called this one in the end. The function itself where that is not known. */

@@ -14,7 +14,7 @@ import { type Budget, budgetText, type FigureBudget } from "./report.ts";
 import { countSystemCalls, HOW_TO_GET_STRACE, hasStrace } from "./system-calls.ts";
 import { Tally } from "./tally.ts";
 
-export const BUDGET_USAGE = `npm run bench -- budget [options]   what a call takes by counting, by step and by place; 4 minutes
+export const BUDGET_USAGE = `npm run bench -- budget [options]   what a call takes by counting, by step and by place; 6 minutes
 
   Needs valgrind, which runs on Linux. System calls are counted where strace is on PATH.
 
@@ -79,9 +79,11 @@ export async function benchBudget(args: readonly string[], context: Context): Pr
       (async () => {
         const found = await countHeap(processes, { ...counting, windows: HEAP_WINDOWS });
         context.say("bytes and objects of the heap are counted");
-        const outside = await countOutside(processes, counting);
-        context.say("blocks outside of the heap are counted");
-        return { heap: found, outside, systemCalls: hasSystemCalls ? await systemCallsIn(context) : "" };
+        const [outside, systemCalls] = await Promise.all([
+          countOutside(processes, counting),
+          hasSystemCalls ? systemCallsIn(context) : "",
+        ]);
+        return { heap: found, outside, systemCalls };
       })(),
     ]);
     return { instructions: counted, ...others };

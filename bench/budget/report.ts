@@ -103,13 +103,12 @@ export function budgetText({ figures, systemCalls }: Budget, isMarkdown: boolean
     ...(top === 0 ? [] : LISTS.flatMap((list) => listOf(list, figure.tally, top, isMarkdown))),
   ]);
   if (typeof systemCalls === "string") return [...parts, systemCalls].join("\n\n");
-  const head = ["case", "threads", "all", "each"];
-  const rows = [...systemCalls].flatMap(([name, { main, others }]) => [
-    [name, "main", ...callCells(main)],
-    [name, "others", ...callCells(others)],
+  const lines = [...systemCalls].flatMap(([name, { main, others }]) => [
+    `- ${name}, main thread: ${callsText(main)}`,
+    `- ${name}, other threads: ${callsText(others)}`,
   ]);
   const title = "system calls of a call, with sockets; of streams-100 those of an event";
-  return [...parts, heading(title, isMarkdown), draw(head, rows)].join("\n\n");
+  return [...parts, heading(title, isMarkdown), lines.join("\n")].join("\n\n");
 }
 
 function stepRows(tally: Tally): string[][] {
@@ -128,7 +127,8 @@ function exactLine({ heapBytes, bufferBytes, blocks, blockBytes, blockSizes, tal
     .largest("step", ["heapBytes"])
     .reduce((sum, [, amounts]) => sum + sumOf(amounts, ["heapBytes"]), 0);
   const difference = (100 * (places / heapBytes - 1)).toFixed(1);
-  const sizes = blockSizes.slice(0, MOST_SIZES).map(([size, count]) => `${count.toFixed(2)} × ${size}`);
+  const shown = blockSizes.filter(([, count]) => count >= 0.005).slice(0, MOST_SIZES);
+  const sizes = shown.map(([size, count]) => `${count.toFixed(2)} × ${size}`);
   return [
     `V8's heap: ${Math.round(heapBytes)} bytes by its own count; the sum of the places is ${difference} % from it.`,
     `Outside: ${blocks.toFixed(2)} blocks of ${Math.round(blockBytes)} bytes, ${Math.round(bufferBytes)} of them of ArrayBuffers; by size: ${sizes.join(", ")}.`,
@@ -153,12 +153,10 @@ function listOf(
 const cells = (amounts: Amounts, columns: readonly Column[]): string[] =>
   columns.map(({ measures, digits }) => sumOf(amounts, measures).toFixed(digits));
 
-function callCells(calls: SystemCalls): string[] {
+function callsText(calls: SystemCalls): string {
   const all = [...calls.values()].reduce((sum, count) => sum + count, 0);
-  const each = [...calls]
-    .filter(([, count]) => count >= 0.005)
-    .map(([name, count]) => `${name} ${count.toFixed(2)}`);
-  return [all.toFixed(2), each.join(", ")];
+  const each = [...calls].map(([name, count]) => `${name} ${count.toFixed(2)}`);
+  return `${all.toFixed(2)} (${each.filter((text) => !text.endsWith(" 0.00")).join(", ")})`;
 }
 
 const heading = (title: string, isMarkdown: boolean): string => (isMarkdown ? `**${title}**` : `== ${title}`);

@@ -155,6 +155,57 @@ describe("work", () => {
     );
   });
 
+  test("of a function that seldom runs JavaScript is shared by what its calls took, not by their number", async () => {
+    const attribution = await attributed({
+      costs: [{ address: 0x20, fn: "checksum", instructions: 1_000 }],
+      calls: [
+        called(SETTLE_CODE, 0x1000, "checksum", 9, 100),
+        called("mdb_put", 0x30, "checksum", 1, 900),
+        called("checksum", 0x20, "sum", 10, 800),
+        called("checksum", 0x20, HELPER_CODE, 1, 2),
+      ],
+    });
+    expect(attribution.instructions().get("libraries")?.steps).toEqual(
+      new Map([
+        ["settle, ledger, budgets", 100],
+        ["LMDB", 900],
+      ]),
+    );
+  });
+
+  test("of a function whose calls took nothing is shared by their number", async () => {
+    const attribution = await attributed({
+      costs: [{ address: 0x20, fn: "wait", instructions: 12 }],
+      calls: [called(SETTLE_CODE, 0x1000, "wait", 2, 0), called("mdb_put", 0x30, "wait", 1, 0)],
+    });
+    expect(attribution.instructions().get("libraries")?.steps).toEqual(
+      new Map([
+        ["settle, ledger, budgets", 8],
+        ["LMDB", 4],
+      ]),
+    );
+  });
+
+  test("of a function that was called before the counting is shared by what its calls took, or is the rest", async () => {
+    const attribution = await attributed({
+      costs: [
+        { address: 0x20, fn: "loop", instructions: 12 },
+        { address: 0x40, fn: "idle", instructions: 3 },
+      ],
+      calls: [
+        called("loop", 0x20, HELPER_CODE, 1, 50),
+        called(SETTLE_CODE, 0x1000, "loop", 0, 60),
+        called(SETTLE_CODE, 0x1000, "idle", 0, 0),
+      ],
+    });
+    expect(attribution.instructions().get("libraries")?.steps).toEqual(
+      new Map([
+        ["settle, ledger, budgets", 12],
+        ["other threads, the rest", 3],
+      ]),
+    );
+  });
+
   test("that no JavaScript asked for is the rest, also where functions call each other", async () => {
     const attribution = await attributed({
       costs: [{ address: 0x10, fn: "poll", instructions: 5 }],
