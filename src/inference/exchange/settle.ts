@@ -237,7 +237,7 @@ function warn(
   metered: Metered,
 ): void {
   // Each warning must be given once, also if the answer could not be written and is settled again as an error.
-  call.warnings.length = 0;
+  if (call.warnings.length > 0) call.warnings.length = 0;
   if (call.isOtherName) call.warnings.push(call.nameWarning);
   const held = call.reservation?.holds?.credit.amountMicroUsd;
   if (held !== undefined && metered.cost.total_micro_usd > held) {

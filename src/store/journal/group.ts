@@ -20,7 +20,7 @@ export class Group {
   readonly #newest = new Map<string, Map<string, Write>>();
   #indexed = 0;
   /** Functions that undo what the running act changed in memory. */
-  readonly #undos: (() => void)[] = [];
+  #undos: (() => void)[] = [];
 
   readonly #undoAppend: (write: LogWrite) => void;
 
@@ -44,7 +44,8 @@ export class Group {
       this.#drop(writes, logWrites);
       throw error;
     } finally {
-      this.#undos.length = 0;
+      // A new list: V8 shortens one in its runtime.
+      this.#undos = [];
     }
   }
 
