@@ -14,7 +14,7 @@ import { type Budget, budgetText, type FigureBudget } from "./report.ts";
 import { countSystemCalls, HOW_TO_GET_STRACE, hasStrace } from "./system-calls.ts";
 import { Tally } from "./tally.ts";
 
-export const BUDGET_USAGE = `npm run bench -- budget [options]   what a call takes by counting, by step and by place; 6 minutes
+export const BUDGET_USAGE = `npm run bench -- budget [options]   what a call takes by counting, by step and by place; 6 to 7 minutes beside other work
 
   Needs valgrind, which runs on Linux. System calls are counted where strace is on PATH.
 
