@@ -1,7 +1,7 @@
 /**
  * Finds what stops the thread: turns of its event loop of a millisecond or more, and collections of the heap.
  *
- * Node tells nobody of a turn's end. An immediate that holds no reference does not wake the loop, and runs at the end of its next turn;
+ * Node does not tell of the end of a turn. An immediate that holds no reference does not wake the loop, and runs at the end of its next turn;
  * what the loop was busy until then is the time that passed less libuv's own count of its idle time. One immediate for each turn would
  * cost a streamed event a twentieth. So the end of a turn is asked for where the last one was long, and else by the first reading of
  * the clock, which each call makes, a millisecond after the last end. What short turns take until then is no turn.

@@ -1,4 +1,4 @@
-/** A gateway that lives as long as a warm-up: the real one on a folder of its own, which nobody but the warm-up knows. */
+/** A gateway that lives as long as a warm-up: the real one, on a folder of its own that only the warm-up knows. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";

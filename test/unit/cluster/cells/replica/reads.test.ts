@@ -1,6 +1,5 @@
 /** When a cell's rows may be read, and how often unknown credentials have it look at Redis. */
 import { expect, onTestFinished, test, vi } from "vitest";
-import { systemClock } from "../../../../../src/base/clock.ts";
 import { Reads } from "../../../../../src/cluster/cells/replica/reads.ts";
 
 /** A cell in touch that heard a moment ago, unless told. */
@@ -10,7 +9,8 @@ function readsOf() {
   const state = { version: 7, latest: 7, ageMs: 100, isCurrent: true, looks: 0 };
   let caughtUp = () => Promise.resolve();
   const reads = new Reads({
-    clock: systemClock,
+    // The global, which `withOwnTime` replaces.
+    clock: { monotonic: () => performance.now() },
     beats: {
       get latest() {
         return { version: state.latest, least: 0, restating: 0, format: 0, alive: 1 };
