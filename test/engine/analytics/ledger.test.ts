@@ -103,7 +103,7 @@ describe("the table", () => {
         sent.push(given[2].reduce((sum, part) => sum + part.length, 0));
         const [table, columns, parts, target] = given;
         const first = lost-- > 0;
-        await clickhouse.insert(table, columns, first ? parts.slice(0, 1) : parts, target);
+        await clickhouse.insert(table, columns, first ? parts.slice(0, parts.length / 2) : parts, target);
         if (first) throw new Error("the answer was lost");
       },
     };

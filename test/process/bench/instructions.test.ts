@@ -77,6 +77,6 @@ test("its help says which command rewrites the kept figures, and which compares"
     "Without options it writes the figures to bench/instructions.json: commit the file.",
   );
   expect(stdout).toMatch(
-    /--check +compares with that file in place of writing it; exit code 1 where a figure is more than 1 % above/,
+    /--check +compares with that file in place of writing it; exit code 1 where instructions are more than 1 %, or heap bytes more than 2 % above/,
   );
 });
