@@ -9,8 +9,8 @@ function readsOf() {
   const state = { version: 7, latest: 7, ageMs: 100, isCurrent: true, looks: 0 };
   let caughtUp = () => Promise.resolve();
   const reads = new Reads({
-    // The global, which `withOwnTime` replaces.
-    clock: { monotonic: () => performance.now() },
+    // It stands still where `withOwnTime` was not called.
+    clock: { monotonic: () => Number(vi.getMockedSystemTime()) },
     beats: {
       get latest() {
         return { version: state.latest, least: 0, restating: 0, format: 0, alive: 1 };
@@ -57,7 +57,7 @@ test("a cell that heard lately and lacks nothing reads at once", () => {
 
 /** Time goes on by `vi.advanceTimersByTimeAsync` only, and so does the clock. */
 function withOwnTime(): void {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
