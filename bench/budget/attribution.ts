@@ -210,7 +210,7 @@ function pushed<T>(
     }
     waiting = next;
   }
-  // What goes round in circles.
+  // Functions that call each other pass this on among themselves for good.
   for (const amount of waiting.values()) increase(arrived, rest, amount);
   return arrived;
 }

@@ -17,7 +17,7 @@ export interface ScriptFunction {
 export interface Code {
   readonly start: number;
   readonly end: number;
-  /** Nothing for what is no function of a script: regular expressions, stubs. */
+  /** The function that was compiled; undefined for code of V8 itself: regular expressions, stubs. */
   readonly fn: ScriptFunction | undefined;
   readonly name: string;
 }
@@ -134,13 +134,13 @@ export class CodeLog {
   }
 }
 
-/** `C12O340I0`: from offset 12 on, the instructions come from position 340 of what was inlined as number 0. */
+/** V8 writes `C12O340I0`: the instructions from offset 12 on were made of source position 340 in the function that was inlined as number 0. */
 function parse({ positions, inlining, functions }: SourceInfo): Parsed {
   const found = [...positions.matchAll(/C(\d+)O-?\d+(?:I(\d+))?/g)];
   return {
     offsets: found.map(([, offset]) => Number(offset)),
     inlined: found.map(([, , inlined]) => numberOf(inlined)),
-    // `F3O120I1`: function number 3 was inlined at position 120 of what was inlined as number 1.
+    // V8 writes `F3O120I1`: function 3 was inlined at source position 120 of the function that was inlined as number 1.
     inlining: [...inlining.matchAll(/F(\d+)?O-?\d+(?:I(\d+))?/g)].map(([, fn, into]) => ({
       fn: fn === undefined ? undefined : functions[Number(fn)],
       into: numberOf(into),

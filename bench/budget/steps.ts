@@ -1,6 +1,6 @@
 /**
- * Which step of a call the work of a file belongs to: the one place that says so. What is in no list here (helpers that many steps use,
- * Node, V8's built-ins, the C library) belongs to the step that called it.
+ * Steps of a call, each with its files: no other place says which file is of which step. The work of all other code (helpers that many steps
+ * use, Node, V8's built-ins, the C library) counts for the step that called it.
  */
 
 export const STEPS = [
@@ -140,7 +140,7 @@ export const stepOfFile = (file: string): Step | undefined =>
 
 /** Functions of the binaries that are a step by themselves, with all that they call. */
 const OF_FUNCTIONS: readonly (readonly [Step, RegExp])[] = [
-  // The log of V8's code, which is written for the counting alone.
+  // V8 writes its log of compiled code for the counting alone.
   ["bench", /^v8::internal::(?:Compiler::LogFunctionCompilation|V8FileLogger|LogFile)/],
   [
     "collection",

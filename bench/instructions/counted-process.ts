@@ -1,4 +1,4 @@
-/** Starts the gateway that is counted (`counted.ts`), and does at each of its steps what is asked for. */
+/** Starts the gateway that is counted (`counted.ts`). The caller says what is done when a window of calls begins and when it ends. */
 import { on } from "node:events";
 import { join } from "node:path";
 import type { Processes, Started } from "../processes.ts";

@@ -262,7 +262,7 @@ async function main(): Promise<void> {
     await call(counting, kind, AT_ONCE);
     await insert(counting);
   }
-  // Loaded where it is asked for only: what is counted is to be the same with and without it.
+  // The meter is loaded only where the heap is measured: the counted instructions must be the same as without it.
   const meters = plan.heap === undefined ? undefined : await import("./heap-meter.ts");
   for (let window = 0; window < plan.windows; window++) {
     for (const kind of kinds) {

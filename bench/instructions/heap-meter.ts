@@ -6,7 +6,7 @@ import { getHeapStatistics } from "node:v8";
 export interface HeapFigures {
   /** In V8's heap. */
   readonly heapBytes: number;
-  /** Memory of ArrayBuffers, which is outside of the heap. */
+  /** Bytes of ArrayBuffers, whose memory is outside of the heap. */
   readonly bufferBytes: number;
 }
 

@@ -12,6 +12,7 @@ export const MOST_SCANNED = 65_536;
 export const ESCAPE = 1;
 export const CONTROL_IN_STRING = 2;
 export const OPEN_STRING = 4;
+export const LOOSE_BACKSLASH = 8;
 /** Flags of {@link scanMarks}. */
 export const BEYOND_ASCII = 1;
 export const BACKSLASH = 2;
@@ -48,7 +49,8 @@ export const lastFlags = (): number => flags[0] as number;
 
 /**
  * Finds braces, brackets and commas outside of strings, and the quotes around strings. Flags: whether there is a backslash, whether a
- * string has a control character, whether the last string is open.
+ * string has a control character, whether the last string is open, whether a backslash is outside of strings: then a quote behind it counts
+ * as escaped, and what follows may be read otherwise elsewhere.
  * @param text at most {@link MOST_SCANNED} bytes
  * @returns the number of positions
  */

@@ -7,7 +7,8 @@
   (memory (export "memory") 6)
 
   ;; Positions of braces, brackets and commas outside of strings, and of the quotes around strings.
-  ;; Flags: 1 a backslash, 2 a control character in a string, 4 the text ends in a string.
+  ;; Flags: 1 a backslash, 2 a control character in a string, 4 the text ends in a string, 8 a backslash outside of strings, which JSON has
+  ;; nowhere: here it escapes a quote behind it.
   ;; Classes: 0x80 quote, 0x40 backslash, 0x20 brackets and braces, 0x10 comma, 0x08 control characters.
   ;; How escaped quotes and the insides of strings are found: the same paper, 3.1.1.
   (func (export "signs") (param $length i32) (result i32)
@@ -83,6 +84,8 @@
             (local.set $inside (i32.xor (local.get $inside) (local.get $isInside)))
             (local.set $isInside
               (i32.sub (i32.const 0) (i32.and (i32.shr_u (local.get $inside) (i32.const 15)) (i32.const 1))))))
+        (if (i32.and (local.get $slashes) (i32.xor (local.get $inside) (i32.const -1)))
+          (then (local.set $flags (i32.or (local.get $flags) (i32.const 8)))))
         (if (i32.and (local.get $inside) (i8x16.bitmask (i16x8.shl (local.get $class) (i32.const 4))))
           (then (local.set $flags (i32.or (local.get $flags) (i32.const 2)))))
         (local.set $found

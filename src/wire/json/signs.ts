@@ -2,16 +2,22 @@
  * The signs of JSON text by which it is skimmed: braces, brackets and commas outside of strings, and the quotes around strings. They come
  * as lists of offsets, a part of the text after the other.
  */
-import { CONTROL_IN_STRING, ESCAPE, lastFlags, positions, scanSigns } from "../../base/scan/scan.ts";
-import { syntax } from "./json-string.ts";
+import {
+  CONTROL_IN_STRING,
+  ESCAPE,
+  LOOSE_BACKSLASH,
+  lastFlags,
+  positions,
+  scanSigns,
+} from "../../base/scan/scan.ts";
 
 export interface Signs {
   /** No string has an escape or a control character: what is between its quotes is valid, and needs no look. */
   readonly isPlain: boolean;
-  /** Offsets of signs; those of the two quotes of a string follow each other. Only `count` of them are of this part. */
+  /** Offsets of signs; those of the two quotes of a string follow each other, and a string without its end is the last. Only `count` are of this part. */
   readonly list: Int32Array;
   readonly count: number;
-  /** Goes on to the next part. @returns false where the text has ended @throws `invalid_json` where a string does not end */
+  /** Goes on to the next part. @returns false where the text has ended */
   more(): boolean;
 }
 
@@ -22,6 +28,8 @@ const MOST = 16 * 1024;
 export function signsOf(bytes: Buffer): Signs {
   if (bytes.length > MOST) return new SearchedSigns(bytes);
   const count = scanSigns(bytes);
+  // It is no JSON. Where it ceases to be is told as for larger text.
+  if ((lastFlags() & LOOSE_BACKSLASH) !== 0) return new SearchedSigns(bytes);
   const isPlain = (lastFlags() & (ESCAPE | CONTROL_IN_STRING)) === 0;
   return { isPlain, list: positions, count, more: never };
 }
@@ -66,7 +74,7 @@ class SearchedSigns implements Signs {
       if (c === QUOTE) {
         searched[count++] = at;
         at = this.#closing(at + 1);
-        searched[count++] = at;
+        if (at < bytes.length) searched[count++] = at;
       } else if (
         c === COMMA ||
         c === OPEN_OBJECT ||
@@ -81,7 +89,7 @@ class SearchedSigns implements Signs {
     return count > 0;
   }
 
-  /** The offset of the quote that closes the string whose first byte is at `from`. */
+  /** The offset of the quote that closes the string whose first byte is at `from`; the text's length where none does. */
   #closing(from: number): number {
     const bytes = this.#bytes;
     const near = Math.min(from + NEAR, bytes.length);
@@ -96,7 +104,7 @@ class SearchedSigns implements Signs {
       if (this.#isClosing(at, from)) return at;
       at = bytes.indexOf(QUOTE, at + 1);
     }
-    if (at < 0) throw syntax(bytes.length);
+    if (at < 0) return bytes.length;
     if (this.#isClosing(at, from)) return at;
     // This quote is escaped. After it, each backslash escapes the byte behind it.
     for (at++; at < bytes.length; at++) {
@@ -104,7 +112,7 @@ class SearchedSigns implements Signs {
       if (c === BACKSLASH) at++;
       else if (c === QUOTE) return at;
     }
-    throw syntax(bytes.length);
+    return bytes.length;
   }
 
   /** Whether the quote at `at` ends the string that begins at `from`: an even number of backslashes precedes it. */

@@ -52,7 +52,7 @@ const flagsOf = (flags: Readonly<Record<number, boolean>>): number =>
 /** The same byte by byte. Behind the end of a text are zeros, which are control characters of an open string. */
 function signsIn(text: string) {
   const signs: number[] = [];
-  let [isInside, isEscaped, hasEscape, hasControl] = [false, false, false, false];
+  let [isInside, isEscaped, hasEscape, hasControl, hasLoose] = [false, false, false, false, false];
   for (const [at, c] of [...text].entries()) {
     if (isInside && c < " ") hasControl = true;
     if (!isEscaped && c === '"') {
@@ -60,9 +60,14 @@ function signsIn(text: string) {
       isInside = !isInside;
     } else if (!isInside && "{}[],".includes(c)) signs.push(at);
     hasEscape ||= c === "\\";
+    hasLoose ||= c === "\\" && !isInside && !isEscaped;
     isEscaped = !isEscaped && c === "\\";
   }
-  const flags = { [scan.ESCAPE]: hasEscape, [scan.OPEN_STRING]: isInside };
+  const flags = {
+    [scan.ESCAPE]: hasEscape,
+    [scan.OPEN_STRING]: isInside,
+    [scan.LOOSE_BACKSLASH]: hasLoose,
+  };
   return { signs, flags: flagsOf({ ...flags, [scan.CONTROL_IN_STRING]: hasControl }) };
 }
 
