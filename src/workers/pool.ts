@@ -3,6 +3,7 @@
  * patterns many seconds, and one for what somebody waits for.
  */
 import type { Redaction } from "../record/record.ts";
+import type { Badge } from "./badge.ts";
 import type { Finished, FinishInput } from "./finish.ts";
 import { checkPreview, type RedactionPreview } from "./redact-preview.ts";
 import { openThread } from "./thread.ts";
@@ -33,6 +34,8 @@ export interface WorkerPool {
     encoding: Encoding,
     signal?: AbortSignal,
   ): Promise<number[]>;
+  /** An SVG image. */
+  drawBadge(badge: Badge): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -69,6 +72,7 @@ export function openPool({ maxWaiting = 64 }: PoolOptions = {}): WorkerPool {
       if (patterns.length === 0) return undefined;
       return (await storing.run("trial", patterns)) as number | undefined;
     },
+    drawBadge: (badge) => asked.run("drawBadge", badge) as Promise<string>,
     async close() {
       await Promise.all([storing.close(), asked.close()]);
     },

@@ -44,4 +44,6 @@ export interface PreviewInput {
 export const preview = ({ presets, sample }: PreviewInput): RedactionPreview =>
   previewRedaction(presets, sample);
 
+export { drawBadge } from "./badge.ts";
+
 export const trial = (patterns: readonly string[]): number | undefined => slowPattern(patterns);

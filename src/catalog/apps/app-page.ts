@@ -1,6 +1,5 @@
 /** An app's own page and its badge: what everybody may see of it in the last 30 days. */
 
-import { makeBadge } from "badge-maker";
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import * as field from "../../base/operation/fields.ts";
@@ -103,12 +102,18 @@ const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFracti
 /** Longer names are cut. */
 const LABEL_CHARACTERS = 40;
 
-/** An SVG image. */
-export function badgeOf({ name, tokens_30d: tokens, trend }: AppPage): string {
+/** What an app's badge says. */
+export interface AppBadge {
+  readonly label: string;
+  readonly message: string;
+  readonly color: string;
+}
+
+export function badgeOf({ name, tokens_30d: tokens, trend }: AppPage): AppBadge {
   const characters = [...name];
   const label =
     characters.length > LABEL_CHARACTERS ? `${characters.slice(0, LABEL_CHARACTERS - 1).join("")}…` : name;
   const isKnown = trend.length > 0;
   const message = isKnown ? `${compact.format(tokens)} tokens / 30 days` : "no figures";
-  return makeBadge({ label, message, color: isKnown ? "blue" : "lightgrey" });
+  return { label, message, color: isKnown ? "blue" : "lightgrey" };
 }

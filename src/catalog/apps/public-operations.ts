@@ -9,10 +9,11 @@ import { mustExist } from "../../base/errors.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { NOT_MODIFIED, publicAnswer, publicBody, publicJson } from "../public-answer.ts";
 import { type AppRow, categoryField } from "./app.ts";
-import { badgeOf, type PageDay, pageOf, pageShape } from "./app-page.ts";
+import { type AppBadge, badgeOf, type PageDay, pageOf, pageShape } from "./app-page.ts";
 import type { AppTables } from "./app-tables.ts";
 import { type Board, type BoardFigures, MOST_DAYS, readBoard } from "./board.ts";
 import { claimsOf } from "./claims.ts";
+import { DrawnBadges } from "./drawn-badges.ts";
 import { KeptReading } from "./kept-reading.ts";
 import { type AppUse, Rankings, rankingsShape } from "./rankings.ts";
 
@@ -25,13 +26,15 @@ export interface PublicAppDeps {
   readonly figures: BoardFigures & {
     page(orgId: string, names: readonly string[]): Promise<readonly PageDay[]>;
   };
+  /** Port: an SVG image, off the event loop. */
+  readonly drawBadge: (badge: AppBadge) => Promise<string>;
   /** Port: whether the catalog has the model now. */
   readonly hasModel: (id: string) => boolean;
   /** No figure of a model or an app is shown that fewer orgs made. */
   readonly minOrgs: number;
 }
 
-/** Apps whose figures are kept; beyond this number the one that was asked for least recently is dropped. */
+/** Apps whose figures and badges are kept; beyond this number the one that was asked for least recently is dropped. */
 const MAX_PAGES = 1000;
 const DEFAULT_DAYS = 7;
 
@@ -53,10 +56,12 @@ export class PublicApps {
   readonly #board: KeptReading<Board>;
   readonly #rankings: Rankings;
   readonly #pages = new Map<string, KeptReading<readonly PageDay[]>>();
+  readonly #badges: DrawnBadges;
 
   constructor(deps: PublicAppDeps) {
     const { accounts, apps, clock, figures, hasModel, minOrgs, timers } = deps;
     this.#deps = deps;
+    this.#badges = new DrawnBadges(deps.drawBadge, MAX_PAGES);
     const read = () => readBoard({ figures, apps, withApps: minOrgs <= 1 });
     this.#board = new KeptReading({ read, clock, timers });
     this.#rankings = new Rankings({ minOrgs, hasModel, shown: (slug) => this.#shown(slug) });
@@ -107,8 +112,10 @@ export class PublicApps {
       otherTypes: ["image/svg+xml"],
       otherStatuses: NOT_MODIFIED,
       errors: ["not_found"],
-      run: async ({ params }, _caller, head) =>
-        publicAnswer(publicBody("image/svg+xml", badgeOf(await this.#page(params.slug))), head, SVG_HEADERS),
+      run: async ({ params }, _caller, head) => {
+        const image = await this.#badges.get(params.slug, badgeOf(await this.#page(params.slug)));
+        return publicAnswer(publicBody("image/svg+xml", image), head, SVG_HEADERS);
+      },
     }),
   };
 

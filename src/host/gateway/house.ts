@@ -143,6 +143,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     accounts,
     figures: analytics.publicFigures,
     modelStats: analytics.modelStats,
+    drawBadge: pool.drawBadge,
     minOrgs: minOrgsOf(config),
   });
   const kept = await openKeptRoom(config, ground, account);

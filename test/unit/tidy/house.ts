@@ -287,7 +287,7 @@ export const EXCLUSIVE: Readonly<Record<string, string>> = {
   stripe: "src/billing/payments/stripe/",
   razorpay: "src/billing/payments/razorpay/",
   pdfkit: "src/billing/invoices/",
-  "badge-maker": "src/catalog/apps/",
+  "badge-maker": "src/workers/",
   "@opentelemetry/api": "src/analytics/telemetry/",
   "@opentelemetry/core": "src/analytics/telemetry/",
   "@opentelemetry/exporter-metrics-otlp-http": "src/analytics/telemetry/",

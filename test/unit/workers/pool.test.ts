@@ -96,3 +96,13 @@ describe("a payload", () => {
     expect(same).toBe(payload);
   });
 });
+
+it("draws a badge that holds its texts as text", async () => {
+  const svg = await pool.drawBadge({
+    label: '<script>alert("1")</script> & co',
+    message: "1.2M",
+    color: "blue",
+  });
+  expect(svg).toMatch(/^<svg .*&lt;script.* &amp; co.*1\.2M/s);
+  expect(svg).not.toContain("<script");
+});
