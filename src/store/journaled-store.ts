@@ -9,7 +9,7 @@ import { during } from "../base/turns/long-work.ts";
 import { attempt } from "./attempt.ts";
 import { FrameWriter } from "./journal/frame.ts";
 import { type ActOptions, Group } from "./journal/group.ts";
-import type { Journal } from "./journal/journal.ts";
+import type { FramePlace, Journal } from "./journal/journal.ts";
 import type { Log } from "./journal/log.ts";
 import type { Logs } from "./journal/logs.ts";
 import { type Layer, Pending } from "./journal/pending.ts";
@@ -76,7 +76,7 @@ export class JournaledStore {
     this.#actsTwice = actsTwice;
     this.#frame = reached.applied;
     this.#reached = reached;
-    // The start may have left more in the logs' memory than is to stay there.
+    // The start may have left rows that are to be removed.
     this.#applySoon.ask();
   }
 
@@ -109,6 +109,8 @@ export class JournaledStore {
         this.#group.logWrites.push({ log: name, number: upTo, value: undefined });
       },
       get: (number) => rows.get(number),
+      size: (number) => rows.size(number),
+      read: (first, last, most) => rows.read(first, last, most),
       newest: () => rows.newest,
       trimmed: () => rows.trimmed,
     };
@@ -278,11 +280,13 @@ export class JournaledStore {
     const { writes, logWrites, size } = group;
     const writer = this.#writer;
     const frame = this.#frame + 1;
+    const offsets: number[] = [];
+    let place: FramePlace | undefined;
     try {
       writer.clear();
       for (const write of writes) writer.add(write);
-      for (const write of logWrites) writer.addToLog(write);
-      if (size > 0) this.#journal.append(writer.take(frame), frame);
+      for (const write of logWrites) offsets.push(writer.addToLog(write));
+      if (size > 0) place = this.#journal.append(writer.take(frame), frame);
     } catch (error) {
       // Later acts join the group.
       this.#failing = true;
@@ -295,10 +299,8 @@ export class JournaledStore {
     this.#group = this.#newGroup();
     if (size > 0) this.#frame = frame;
     for (const write of writes) this.#pending.add(write);
-    for (const write of logWrites) {
-      this.#logs.committed(write, frame);
-      if (write.value === undefined) this.#pending.trim(write);
-    }
+    if (place !== undefined) this.#logs.committed(logWrites, offsets, { ...place, frame });
+    for (const write of logWrites) if (write.value === undefined) this.#pending.trim(write);
     this.#watchers.tell(writes);
     group.done();
     for (const resolve of this.#idle.splice(0)) resolve();

@@ -13,7 +13,7 @@ import { forgetAsked, identityOf, rewriteIfAsked, rewritingOf } from "./copying/
 import { removeUnfinished } from "./copying/rewrite-files.ts";
 import { assertLockOpens, Disk } from "./journal/disk.ts";
 import type { ActOptions } from "./journal/group.ts";
-import type { Log, LogMemory } from "./journal/log.ts";
+import type { Log, RowAmount } from "./journal/log.ts";
 import { Logs } from "./journal/logs.ts";
 import { JournaledStore } from "./journaled-store.ts";
 import { Lmdb } from "./lmdb/lmdb.ts";
@@ -86,11 +86,11 @@ export interface StoreOptions {
   readonly checkFirst?: readonly string[] | undefined;
   /** For tests: runs each act twice and drops the first run, which verifies that acts only read and put. */
   readonly actsTwice?: boolean | undefined;
-  /** Bounds of each log's rows in memory. */
-  readonly logMemory?: LogMemory | undefined;
+  /** Rows of each log beyond either bound move from the journal to LMDB. */
+  readonly logsKept?: RowAmount | undefined;
 }
 
-const LOG_MEMORY: LogMemory = { rows: 20_000, bytes: 32 * 1024 * 1024 };
+const LOGS_KEPT: RowAmount = { rows: 20_000, bytes: 32 * 1024 * 1024 };
 
 /**
  * @throws Error with a clear line when another process holds the folder, something in it is damaged, or the disk is
@@ -100,7 +100,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
   const {
     onFailure = () => {},
     onNotice = () => {},
-    logMemory = LOG_MEMORY,
+    logsKept = LOGS_KEPT,
     checkFirst = [],
     actsTwice = false,
   } = options;
@@ -123,7 +123,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     removeUnfinished(dataDir);
     disk.check();
     const lmdb = new Lmdb(root, disk);
-    const logs = new Logs((name) => lmdb.database(name), logMemory);
+    const logs = new Logs((name) => lmdb.database(name), logsKept);
     const journalFolder = journalPath(dataDir);
     const had = lmdb.progress()?.applied ?? 0;
     const { journal, reached } = startJournal({ lmdb, logs, journalFolder, onNotice });

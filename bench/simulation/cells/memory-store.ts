@@ -7,6 +7,7 @@ import { fail } from "../../../src/base/errors.ts";
 import type { LogWrite, Write } from "../../../src/store/journal/frame.ts";
 import type { ActOptions } from "../../../src/store/journal/group.ts";
 import { Group } from "../../../src/store/journal/group.ts";
+import type { ReadRows, RowAmount } from "../../../src/store/journal/log.ts";
 import { overlaid, type Row } from "../../../src/store/journal/overlay.ts";
 import { packContent, unpackContent } from "../../../src/store/lmdb/checked.ts";
 import { decoded, first } from "../../../src/store/rows.ts";
@@ -54,6 +55,18 @@ class FolderLog {
 
   constructor(rows = new Map<number, Uint8Array>()) {
     this.rows = rows;
+  }
+
+  read(first: number, last: number, most: RowAmount): ReadRows {
+    const rows: Uint8Array[] = [];
+    let next = first;
+    for (let bytes = 0; next <= last && rows.length < most.rows && bytes < most.bytes; next++) {
+      const row = this.rows.get(next);
+      if (row === undefined) continue;
+      rows.push(row);
+      bytes += row.length;
+    }
+    return { rows, next };
   }
 
   write({ number, value }: LogWrite): void {
@@ -156,6 +169,8 @@ export class MemoryStore implements Store {
       },
       trim: (upTo) => write(upTo, undefined),
       get: (number) => log.rows.get(number),
+      size: (number) => log.rows.get(number)?.length,
+      read: (first, last, most) => log.read(first, last, most),
       newest: () => log.newest,
       trimmed: () => log.trimmed,
     };

@@ -11,6 +11,7 @@ import { forCluster, localOf, questionForCluster } from "./cluster.ts";
 import type { TurnTimes } from "./migration-turns.ts";
 import { migrate } from "./migrations.ts";
 import type { RowFiles } from "./row-files.ts";
+import { StagedFile, StagedParts, type StagedRows } from "./staged-rows.ts";
 
 /** The public side of a connection, which another may stand in for. */
 export type ClickHouse = Pick<Connection, keyof Connection>;
@@ -147,14 +148,17 @@ class Connection {
     });
   }
 
+  /** A place for RowBinary rows that are to be inserted: a file where the engine reads files, else memory. */
+  readonly stage = (): StagedRows => this.#options.rowFiles?.stage() ?? new StagedParts();
+
   /**
-   * Inserts RowBinary rows, given in any number of parts. ClickHouse inserts nothing under a token that it has seen. If it
+   * Inserts RowBinary rows, staged here or given in any number of parts. ClickHouse inserts nothing under a token that it has seen. If it
    * was killed during an insertion, it may have stored the token without the rows: see `delivery.ts`.
    */
   insert(
     table: string,
     columns: readonly string[],
-    parts: readonly Uint8Array[],
+    rows: readonly Uint8Array[] | StagedRows,
     { token, queryId }: Target,
   ): Promise<void> {
     const into = `INSERT INTO ${this.#cluster === undefined ? table : localOf(table)} (${columns.map((name) => `\`${name}\``).join(", ")})`;
@@ -162,14 +166,30 @@ class Connection {
       query_id: queryId,
       clickhouse_settings: { ...ONE_BLOCK, insert_deduplication_token: token },
     };
-    const { rowFiles } = this.#options;
-    return this.#contact((client) => {
-      if (rowFiles === undefined) return send(client, `${into} FORMAT RowBinary`, parts, options);
-      return rowFiles.with(parts, async (path) => {
-        const query = `${into} FROM INFILE '${path}' FORMAT RowBinary`;
+    return this.#contact((client) =>
+      this.#withStaged(rows, async (staged) => {
+        if (staged instanceof StagedParts)
+          return await send(client, `${into} FORMAT RowBinary`, staged.parts, options);
+        await staged.close();
+        const query = `${into} FROM INFILE '${staged.path}' FORMAT RowBinary`;
         await client.command({ query, ...options });
-      });
-    });
+      }),
+    );
+  }
+
+  /** Rows that are not staged yet are staged for `use` alone. */
+  async #withStaged(
+    rows: readonly Uint8Array[] | StagedRows,
+    use: (staged: StagedRows) => Promise<void>,
+  ): Promise<void> {
+    if (rows instanceof StagedFile || rows instanceof StagedParts) return await use(rows);
+    const staged = this.stage();
+    try {
+      for (const part of rows) await staged.add(part);
+      await use(staged);
+    } finally {
+      await staged.drop();
+    }
   }
 
   /** Runs an `INSERT … SELECT`; `params` bind `{name:Type}`. */

@@ -6,7 +6,7 @@
 import { nextTurn } from "../../base/clock.ts";
 import { during } from "../../base/turns/long-work.ts";
 import type { Log, Store, Table } from "../../store/store.ts";
-import { SLICE } from "./row-slices.ts";
+import { type RowSlices, SLICE } from "./row-slices.ts";
 
 /** Rows `first` to `last`, both inclusive. Numbers in between may be missing. */
 export interface Batch {
@@ -22,7 +22,8 @@ export interface Batch {
 
 export interface BatchRows {
   readonly batch: Batch;
-  readonly rows: readonly Uint8Array[];
+  /** Reads the rows, a slice at a time, and lets the event loop run in between. Each call reads them anew. */
+  slices(): RowSlices;
   /**
    * True if this call made the batch and its rows are of no copy: no insertion of it can have been tried, by this gateway or by the
    * one whose rows were copied.
@@ -124,18 +125,19 @@ export class BatchQueue {
   /** The batch under way, if there is one, else a new one over the oldest rows. Undefined when no row is pending. */
   async nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined> {
     const current = this.#state.get("batch");
-    if (current !== undefined) {
-      const { rows } = await this.#read(current.first, current.last);
-      return { batch: withRun(current), rows, isNew: false };
-    }
+    if (current !== undefined) return this.#rowsOf(withRun(current), false);
     const first = this.#log.trimmed() + 1;
-    const { rows, last } = await this.#read(first, this.#log.newest(), bounds);
-    if (rows.length === 0) return undefined;
+    const last = await this.#lastOf(first, bounds);
+    if (last === undefined) return undefined;
     const token = newToken();
     this.#run ??= token;
     const batch: Batch = { first, last, token, run: this.#run, number: ++this.#batches };
     await this.#store.act(() => this.#state.put("batch", batch), { isOwed: true });
-    return { batch, rows, isNew: first > this.#copiedTo };
+    return this.#rowsOf(batch, first > this.#copiedTo);
+  }
+
+  #rowsOf(batch: Batch, isNew: boolean): BatchRows {
+    return { batch, isNew, slices: () => slicesOf(this.#log, batch) };
   }
 
   /**
@@ -176,32 +178,37 @@ export class BatchQueue {
     return this.#dropped;
   }
 
-  /** Reads the rows of a range, up to the bounds, and lets the event loop run between slices. */
-  async #read(
-    first: number,
-    last: number,
-    bounds?: BatchBounds,
-  ): Promise<{ rows: Uint8Array[]; last: number }> {
-    const rows: Uint8Array[] = [];
+  /** The last number of a batch that begins with `first`; undefined where no row is there. The event loop runs between slices. */
+  async #lastOf(first: number, bounds: BatchBounds): Promise<number | undefined> {
+    const newest = this.#log.newest();
     let number = first;
+    let rows = 0;
     let bytes = 0;
     let isFull = false;
     const slice = () => {
       const [end, most] = [number + SLICE.rows, bytes + SLICE.bytes];
-      for (; number <= last && number < end && bytes < most; number++) {
-        const row = this.#log.get(number);
-        if (row === undefined) continue;
-        isFull =
-          rows.length > 0 && bounds !== undefined && (rows.length >= bounds.rows || bytes >= bounds.bytes);
+      for (; number <= newest && number < end && bytes < most; number++) {
+        const size = this.#log.size(number);
+        if (size === undefined) continue;
+        isFull = rows > 0 && (rows >= bounds.rows || bytes >= bounds.bytes);
         if (isFull) return;
-        rows.push(row);
-        bytes += row.length;
+        rows++;
+        bytes += size;
       }
     };
     for (;;) {
       during("insertion", slice);
-      if (isFull || number > last) return { rows, last: number - 1 };
+      if (isFull || number > newest) return rows === 0 ? undefined : number - 1;
       await nextTurn();
     }
+  }
+}
+
+async function* slicesOf(log: Log, { first, last }: Batch): RowSlices {
+  for (let next = first; next <= last; ) {
+    const read = during("insertion", () => log.read(next, last, SLICE));
+    next = read.next;
+    yield read.rows;
+    if (next <= last) await nextTurn();
   }
 }

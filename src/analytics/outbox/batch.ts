@@ -2,12 +2,14 @@
  * Separates a batch of outbox rows by table. Most rows are inserted unchanged and are only copied here; rows that need
  * redaction go through the finisher, off the event loop. A damaged row is reported and does not stop the others.
  */
+import { during } from "../../base/turns/long-work.ts";
 import { REQUEST_COLUMNS } from "../../record/columns.ts";
 import { insertableRow } from "../../record/row.ts";
 import { RowBinaryReader, RowBinaryWriter } from "../../record/row-binary.ts";
+import type { StagedRows } from "../clickhouse/staged-rows.ts";
 import type { Finisher } from "./finisher.ts";
 import type { RowIdentity } from "./row-lookup.ts";
-import { inSlices } from "./row-slices.ts";
+import { inSlices, type RowSlices } from "./row-slices.ts";
 
 /** The columns of `requests` that name the batch which inserted the row. */
 export interface BatchMark {
@@ -25,9 +27,9 @@ export const MARKED_COLUMNS: readonly string[] = [
   "spool_repaired",
 ];
 
+/** Rows of one table, and how many they are. */
 export interface TableRows {
-  /** RowBinary rows, one after another. */
-  readonly parts: readonly Uint8Array[];
+  readonly staged: StagedRows;
   readonly rows: number;
 }
 
@@ -39,54 +41,91 @@ export interface LaidOut {
   readonly damaged: readonly Uint8Array[];
 }
 
-/** Buffers that are used again for every batch: to allocate this much memory each time costs more than the copying. */
-export class BatchWriters {
-  readonly requests = new RowBinaryWriter(FIRST_BYTES);
-  readonly payloads = new RowBinaryWriter(FIRST_BYTES);
+/** Where the rows of a batch go, and what becomes of those that need redaction. */
+export interface Layout {
+  /** Makes a place for rows of one table. */
+  readonly stage: () => StagedRows;
+  readonly finisher: Finisher;
+  readonly mark: BatchMark;
 }
 
 const FIRST_BYTES = 256 * 1024;
 
-/** @returns parts that are valid until the writers are used for the next batch */
-export async function layOut(
-  rows: readonly Uint8Array[],
-  { requests, payloads }: BatchWriters,
-  finisher: Finisher,
-  mark: BatchMark,
+/** @throws what a stage or the finisher throws; nothing is then left of what was laid out */
+export async function layOut(slices: RowSlices, layout: Layout): Promise<LaidOut> {
+  const [requests, payloads] = [new Laying(layout.stage()), new Laying(layout.stage())];
+  try {
+    return await laidOut(slices, requests, payloads, layout);
+  } catch (error) {
+    await dropped({ requests, payloads });
+    throw error;
+  }
+}
+
+/** Removes what was laid out, once it is inserted. */
+export async function dropped({ requests, payloads }: Pick<LaidOut, "requests" | "payloads">): Promise<void> {
+  await Promise.all([requests.staged.drop(), payloads.staged.drop()]);
+}
+
+async function laidOut(
+  slices: RowSlices,
+  requests: Laying,
+  payloads: Laying,
+  { finisher, mark }: Layout,
 ): Promise<LaidOut> {
   const tail = tailOf(mark);
   const unfinished: Uint8Array[] = [];
   const damaged: Uint8Array[] = [];
-  requests.rewind(0);
-  payloads.rewind(0);
-  let requestRows = 0;
-  let payloadRows = 0;
-  await inSlices(rows, (bytes) => {
+  const layRow = (bytes: Uint8Array) => {
     const row = insertableRow(bytes);
     if (row === undefined) damaged.push(bytes);
     else if (!row.finished) unfinished.push(bytes);
     else {
-      requests.raw(row.requests);
-      requests.raw(tail);
-      requestRows++;
-      payloads.raw(row.payloads);
-      if (row.payloads.length > 0) payloadRows++;
+      requests.writer.raw(row.requests);
+      requests.writer.raw(tail);
+      requests.rows++;
+      payloads.writer.raw(row.payloads);
+      if (row.payloads.length > 0) payloads.rows++;
     }
-  });
-  const direct = {
-    requests: { parts: [requests.take()], rows: requestRows },
-    payloads: { parts: [payloads.take()], rows: payloadRows },
-    payloadsLost: 0,
-    damaged,
   };
-  if (unfinished.length === 0) return direct;
+  for await (const slice of slices) {
+    during("insertion", () => {
+      for (const bytes of slice) layRow(bytes);
+    });
+    await requests.stageWritten();
+    await payloads.stageWritten();
+  }
+  if (unfinished.length === 0) return { requests, payloads, payloadsLost: 0, damaged };
   const finished = await finisher.finish({ ...(await joined(unfinished)), tail });
+  await requests.add(finished.requests);
+  await payloads.add(finished.payloads);
   return {
-    requests: withFinished(direct.requests, finished.requests),
-    payloads: withFinished(direct.payloads, finished.payloads),
+    requests,
+    payloads,
     payloadsLost: finished.payloadsLost,
     damaged: [...damaged, ...finished.undecodable.flatMap((at) => unfinished[at] ?? [])],
   };
+}
+
+/** Rows of one table that are written in memory a slice at a time. */
+class Laying implements TableRows {
+  readonly staged: StagedRows;
+  readonly writer = new RowBinaryWriter(FIRST_BYTES);
+  rows = 0;
+
+  constructor(staged: StagedRows) {
+    this.staged = staged;
+  }
+
+  async stageWritten(): Promise<void> {
+    if (this.writer.length > 0) await this.staged.add(this.writer.take());
+    this.writer.rewind(0);
+  }
+
+  async add({ bytes, rows }: { readonly bytes: Uint8Array; readonly rows: number }): Promise<void> {
+    await this.staged.add(bytes);
+    this.rows += rows;
+  }
 }
 
 function tailOf({ run, number, isRepaired }: BatchMark): Uint8Array {
@@ -105,9 +144,9 @@ export interface IdentifiedRow extends RowIdentity {
 }
 
 /** The identities of the rows; damaged rows are left out. */
-export async function identified(rows: readonly Uint8Array[]): Promise<IdentifiedRow[]> {
+export async function identified(slices: RowSlices): Promise<IdentifiedRow[]> {
   const found: IdentifiedRow[] = [];
-  await inSlices(rows, (bytes) => {
+  const identify = (bytes: Uint8Array) => {
     const row = insertableRow(bytes);
     if (row !== undefined) {
       const identity = new RowBinaryReader(row.requests, 0);
@@ -117,17 +156,10 @@ export async function identified(rows: readonly Uint8Array[]): Promise<Identifie
       const expiresMs = hasPayload ? new RowBinaryReader(row.payloads, identity.at).u32() * 1000 : undefined;
       found.push({ orgId, tsMs, id, bytes, expiresMs });
     }
-  });
+  };
+  for await (const slice of slices) during("insertion", () => slice.forEach(identify));
   return found;
 }
-
-const withFinished = (
-  direct: TableRows,
-  finished: { readonly bytes: Uint8Array; readonly rows: number },
-): TableRows => ({
-  parts: [...direct.parts, finished.bytes],
-  rows: direct.rows + finished.rows,
-});
 
 /** Copies all rows into one buffer that can be transferred to a worker. */
 async function joined(rows: readonly Uint8Array[]) {
@@ -135,9 +167,13 @@ async function joined(rows: readonly Uint8Array[]) {
   for (const row of rows) size += row.length;
   const bytes = new Uint8Array(size);
   let at = 0;
-  await inSlices(rows, (row) => {
-    bytes.set(row, at);
-    at += row.length;
-  });
+  for await (const slice of inSlices(rows)) {
+    during("insertion", () => {
+      for (const row of slice) {
+        bytes.set(row, at);
+        at += row.length;
+      }
+    });
+  }
   return { bytes, lengths: Uint32Array.from(rows, (row) => row.length) };
 }

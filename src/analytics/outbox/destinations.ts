@@ -5,7 +5,7 @@ import type { ClickHouse, Target } from "../clickhouse/client.ts";
 import { insertMonths, missingMonths, ROLL_UPS, type RollUp } from "../clickhouse/rollups.ts";
 import {
   type BatchMark,
-  BatchWriters,
+  dropped,
   type IdentifiedRow,
   identified,
   type LaidOut,
@@ -17,6 +17,7 @@ import type { BatchRows } from "./batch-queue.ts";
 import type { Destination } from "./delivery.ts";
 import type { Finisher } from "./finisher.ts";
 import { orgAndTimeCondition, rowsNotIn, withinRetention } from "./row-lookup.ts";
+import { inSlices } from "./row-slices.ts";
 
 export interface RecordDelivery {
   readonly clickhouse: ClickHouse;
@@ -31,7 +32,7 @@ export function recordDestinations(delivery: RecordDelivery): Destination[] {
   const { clock, batch } = delivery;
   let identifiedRows: Promise<IdentifiedRow[]> | undefined;
   const rows = async () => {
-    identifiedRows ??= identified(batch.rows);
+    identifiedRows ??= identified(batch.slices());
     return withinRetention(await identifiedRows, clock.now());
   };
   const unexpired = async () => {
@@ -65,7 +66,7 @@ function recordsInto(
 ): Destination {
   /** @returns whether there was anything to insert */
   const insert = async (laid: TableRows, target: Target) => {
-    if (laid.rows > 0) await clickhouse.insert(table, columns, laid.parts, target);
+    if (laid.rows > 0) await clickhouse.insert(table, columns, laid.staged, target);
     return laid.rows > 0;
   };
   return {
@@ -77,8 +78,12 @@ function recordsInto(
       return async (target) => {
         const bytes = missing.map((row) => row.bytes);
         // A payload that cannot be redacted is left out.
-        const repaired = await layOut(bytes, new BatchWriters(), finisher, mark);
-        return await insert(repaired[table], target);
+        const repaired = await layOut(inSlices(bytes), { stage: clickhouse.stage, finisher, mark });
+        try {
+          return await insert(repaired[table], target);
+        } finally {
+          await dropped(repaired);
+        }
       };
     },
   };

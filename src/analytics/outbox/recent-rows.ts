@@ -1,42 +1,61 @@
 /**
- * The newest rows of the outbox by number, pending or not, in memory: a lookup right after a call needs neither disk nor
- * ClickHouse.
+ * The newest rows of the outbox by number, pending or not: a lookup right after a call needs neither disk nor ClickHouse. They are
+ * copied into one piece of memory, in which the newest row takes the place of the oldest ones.
  */
 
 const ROWS = 2000;
-const BYTES = 8 * 1024 * 1024;
+const BYTES = 2 * 1024 * 1024;
 /** A longer row is not kept. */
 const ROW_BYTES = 256 * 1024;
 
 export class RecentRows {
-  /** A ring buffer: a row is at its number modulo the length. */
-  readonly #rows: (Uint8Array | undefined)[] = new Array(ROWS).fill(undefined);
+  readonly #bytes = Buffer.allocUnsafeSlow(BYTES);
+  /** By number modulo the length. Positions only grow: a row lies at its position modulo the memory's size. */
+  readonly #positions = new Float64Array(ROWS);
+  /** Bytes; 0 for a row that is not kept. */
+  readonly #lengths = new Uint32Array(ROWS);
   #oldest = 0;
   #newest = -1;
-  #bytes = 0;
+  #position = 0;
 
   /** No row with a smaller number is kept. */
   get oldest(): number {
     return this.#oldest;
   }
 
-  get(number: number): Uint8Array | undefined {
-    return number < this.#oldest || number > this.#newest ? undefined : this.#rows[number % ROWS];
+  /** A copy of the row. */
+  get(number: number): Buffer | undefined {
+    if (number < this.#oldest || number > this.#newest) return undefined;
+    const length = this.#lengths[number % ROWS] as number;
+    if (length === 0) return undefined;
+    const at = (this.#positions[number % ROWS] as number) % BYTES;
+    return Buffer.from(this.#bytes.subarray(at, at + length));
   }
 
-  /** @param number greater than all before */
+  /** @param number greater than all before; numbers in between have no row */
   add(number: number, row: Uint8Array): void {
-    if (this.#newest < 0) this.#oldest = number;
+    if (this.#newest < 0 || number - this.#newest > ROWS) this.#oldest = number;
+    for (let skipped = Math.max(this.#newest + 1, this.#oldest); skipped < number; skipped++)
+      this.#note(skipped, this.#position, 0);
     this.#newest = number;
-    const kept = row.length <= ROW_BYTES;
-    if (kept) this.#bytes += row.length;
-    while (number - this.#oldest >= ROWS || this.#bytes > BYTES) this.#forgetOldest();
-    if (kept) this.#rows[number % ROWS] = row;
+    const length = row.length <= ROW_BYTES ? row.length : 0;
+    const at = this.#position % BYTES;
+    // A row lies in one piece: where the end is too near, the bytes up to it stay unused.
+    const position = at + length <= BYTES ? this.#position : this.#position + BYTES - at;
+    this.#position = position + length;
+    while (this.#oldest < number && this.#isOver(number)) this.#oldest++;
+    this.#note(number, position, length);
+    if (length > 0) this.#bytes.set(row, position % BYTES);
   }
 
-  #forgetOldest(): void {
-    const at = this.#oldest++ % ROWS;
-    this.#bytes -= this.#rows[at]?.length ?? 0;
-    this.#rows[at] = undefined;
+  /** Whether the oldest row's place is needed, of the list or of the memory. */
+  #isOver(number: number): boolean {
+    const position = this.#positions[this.#oldest % ROWS] as number;
+    return number - this.#oldest >= ROWS || this.#position - position > BYTES;
+  }
+
+  #note(number: number, position: number, length: number): void {
+    this.#positions[number % ROWS] = position;
+    this.#lengths[number % ROWS] = length;
   }
 }

@@ -1,6 +1,6 @@
 /** Inserts records from the outbox into ClickHouse. A batch is separated by table once and is tried until it is inserted. */
 import type { ClickHouse } from "../clickhouse/client.ts";
-import { BatchWriters, type LaidOut, layOut } from "./batch.ts";
+import { dropped, type LaidOut, layOut } from "./batch.ts";
 import type { BatchBounds, BatchRows } from "./batch-queue.ts";
 import { deliver } from "./delivery.ts";
 import { recordDestinations } from "./destinations.ts";
@@ -34,15 +34,14 @@ const BOUNDS: BatchBounds = { rows: 10_000, bytes: 16 * 1024 * 1024 };
 /** Runs until it is stopped. */
 export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
   const { outbox, clickhouse, finisher, clock, log } = deps;
-  const writers = new BatchWriters();
   let payloadsLost = 0;
   let rowsSetApart = 0;
   /** Rows of the batch that was tried last and is not inserted yet, kept because redaction takes long. */
   let pending: { readonly token: string; readonly laidOut: LaidOut } | undefined;
 
-  async function laidOutOf({ batch, rows }: BatchRows): Promise<LaidOut> {
+  async function laidOutOf({ batch, slices }: BatchRows): Promise<LaidOut> {
     const mark = { run: batch.run, number: batch.number, isRepaired: false };
-    const laidOut = await layOut(rows, writers, finisher, mark);
+    const laidOut = await layOut(slices(), { stage: clickhouse.stage, finisher, mark });
     const { damaged } = laidOut;
     if (damaged.length > 0) {
       await outbox.setApart(batch, damaged);
@@ -60,6 +59,7 @@ export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
     const destinations = recordDestinations({ clickhouse, finisher, clock, batch, laidOut });
     await deliver(clickhouse, { token, isDoubtful: !batch.isNew, destinations });
     pending = undefined;
+    await dropped(laidOut);
     return laidOut.requests.rows;
   }
 

@@ -7,7 +7,7 @@ import { during } from "../../base/turns/long-work.ts";
 import type { ClickHouse, Target } from "../clickhouse/client.ts";
 import type { Batch, BatchRows } from "./batch-queue.ts";
 import { type Destination, deliver } from "./delivery.ts";
-import { inSlices, SLICE } from "./row-slices.ts";
+import { SLICE } from "./row-slices.ts";
 import { Spool, type SpoolOptions } from "./spool.ts";
 
 export interface TableSpoolDeps extends Pick<SpoolOptions, "queue" | "clock" | "log" | "ageMs"> {
@@ -37,15 +37,16 @@ export const tableSpool = <Row>(deps: TableSpoolDeps, into: SpooledTable<Row>): 
 async function insertBatch<Row>(
   { clickhouse, log }: TableSpoolDeps,
   into: SpooledTable<Row>,
-  { batch, rows: queued, isNew }: BatchRows,
+  { batch, slices, isNew }: BatchRows,
 ): Promise<number> {
   const rows: Row[] = [];
   const damaged: Uint8Array[] = [];
-  await inSlices(queued, (bytes) => {
+  const decode = (bytes: Uint8Array) => {
     const row = into.decoded(bytes);
     if (row === undefined) damaged.push(bytes);
     else rows.push(row);
-  });
+  };
+  for await (const slice of slices()) during("insertion", () => slice.forEach(decode));
   if (damaged.length > 0) {
     await into.leftOut?.(batch, damaged);
     log.warn({ rows: damaged.length }, `rows of ${into.what} cannot be read; left out`);

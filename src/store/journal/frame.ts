@@ -51,11 +51,13 @@ export class FrameWriter {
     this.#value(value);
   }
 
-  addToLog({ log, number, value }: LogWrite): void {
+  /** @returns offset of the value in the frame, from the space for its head on, bytes */
+  addToLog({ log, number, value }: LogWrite): number {
     this.#begin(value === undefined ? TRIMMED : APPENDED, log, value?.length ?? 0);
     this.#view.setFloat64(this.#at, number, true);
     this.#at += 8;
     this.#value(value);
+    return this.#at - (value?.length ?? 0);
   }
 
   /** The frame with this number, with space around it for the journal's head and tail; valid until the next `add`. */

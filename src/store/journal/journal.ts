@@ -21,16 +21,16 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { atPath, onFile } from "../../base/file-errors.ts";
 import { makeFolder } from "../../base/process/make-folder.ts";
+import { CLOSED, type JournalFile } from "./read-at.ts";
 import { END_BYTES, endMark, HEADER_BYTES, newSegment, sealFrame, TAIL_BYTES, tailUnit } from "./segment.ts";
 import { writeAll } from "./write-all.ts";
 
 /** File size, unless one frame needs more; a file filled to half of it may be ended. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 
-interface Segment {
-  readonly path: string;
+interface Segment extends JournalFile {
+  fd: number;
   readonly number: number;
-  readonly fd: number;
   readonly salt: number;
   readonly size: number;
   /** Tail unit that is repeated after the newest frame. */
@@ -41,6 +41,13 @@ interface Segment {
   newest: number;
   /** It contains writes that a power failure could lose. */
   unsynced: boolean;
+}
+
+/** Where a frame was written. */
+export interface FramePlace {
+  readonly file: JournalFile;
+  /** Offset of its head, bytes. */
+  readonly at: number;
 }
 
 /** State found at the start; numbering continues from it. */
@@ -87,16 +94,19 @@ export class Journal {
    * Appends one frame: a payload with `HEAD_BYTES` of space before and `TAIL_BYTES` after it, which are filled in here.
    * Once it returns, the frame survives the end of the process. `number`: the frame's, one more than the previous
    * frame's.
+   * @returns where it is: the file can be read until `remove` has removed it
    * @throws Error of the disk. A partly written frame is overwritten by the next, or dropped at a start.
    */
-  append(frame: Buffer, number: number): void {
+  append(frame: Buffer, number: number): FramePlace {
     if (this.#current.bytes + frame.length + END_BYTES > this.#current.size) this.#next(frame.length);
     const segment = this.#current;
     sealFrame(frame, segment.salt, segment.unit, number);
     segment.unsynced = true;
-    writeAll(segment.fd, frame, segment.bytes);
-    segment.bytes += frame.length - TAIL_BYTES;
+    const at = segment.bytes;
+    writeAll(segment.fd, frame, at);
+    segment.bytes = at + frame.length - TAIL_BYTES;
     segment.newest = number;
+    return { file: segment, at };
   }
 
   /** Off the event loop: resolves once everything appended so far survives a power failure. @throws Error of the disk. */
@@ -155,7 +165,9 @@ export class Journal {
       this.#ended = this.#ended.filter((one) => one !== segment);
       // A sync that began meanwhile may use it.
       await this.#syncing?.catch(() => {});
-      await closed(segment.fd);
+      const { fd } = segment;
+      segment.fd = CLOSED;
+      await closed(fd);
     }
   }
 
@@ -165,6 +177,7 @@ export class Journal {
     if (!done) this.syncNow();
     for (const segment of this.#all()) {
       closeSync(segment.fd);
+      segment.fd = CLOSED;
       if (done) await rm(segment.path, { force: true });
     }
     closeSync(this.#folderFd);
@@ -221,7 +234,7 @@ export class Journal {
     const path = join(this.#folder, segmentName(number));
     const size = Math.max(SEGMENT_BYTES, HEADER_BYTES + bytes + END_BYTES);
     const salt = randomInt(0x1_0000_0000);
-    const fd = openSync(path, "w", 0o600);
+    const fd = openSync(path, "w+", 0o600);
     const unit = tailUnit(salt, newest);
     const segment = { path, number, fd, salt, size, unit, bytes: HEADER_BYTES, newest, unsynced: true };
     try {

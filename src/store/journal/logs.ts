@@ -2,40 +2,54 @@
 import type { Database, Key } from "lmdb";
 import { pack, unpack } from "msgpackr";
 import type { LogWrite } from "./frame.ts";
-import { type LogMemory, LogRows } from "./log.ts";
+import type { FramePlace } from "./journal.ts";
+import { LogRows, type RowAmount, type RowPlace } from "./log.ts";
 
 export const TRIMS = "log_trims";
+
+/** A frame, and where it is in the journal. */
+export type CommittedFrame = FramePlace & Pick<RowPlace, "frame">;
 
 export type Databases = (name: string) => Database<Uint8Array, Key>;
 
 export class Logs {
   readonly #databases: Databases;
-  readonly #memory: LogMemory;
+  readonly #kept: RowAmount;
   readonly #logs = new Map<string, LogRows>();
 
-  /** `memory`: bounds for each log. */
-  constructor(databases: Databases, memory: LogMemory) {
+  /** @param kept rows of each log that stay in the journal */
+  constructor(databases: Databases, kept: RowAmount) {
     this.#databases = databases;
-    this.#memory = memory;
+    this.#kept = kept;
   }
 
   of(name: string): LogRows {
     let log = this.#logs.get(name);
     if (log === undefined) {
       const db = this.#databases(name) as Database<Uint8Array, number>;
-      log = new LogRows(name, db, this.#trimmed(name), this.#memory);
+      log = new LogRows(name, db, this.#trimOf(name), this.#kept);
       this.#logs.set(name, log);
     }
     return log;
   }
 
-  /** The write is committed, in this journal frame. */
-  committed({ log, number, value }: LogWrite, frame: number): void {
-    if (value === undefined) this.of(log).trimTo(number);
-    else this.of(log).add(number, value, frame);
+  /**
+   * The writes of a frame are committed.
+   * @param offsets of their values in the frame, which begins at `at` of its file, bytes
+   */
+  committed(
+    writes: readonly LogWrite[],
+    offsets: readonly number[],
+    { file, at, frame }: CommittedFrame,
+  ): void {
+    for (let i = 0; i < writes.length; i++) {
+      const { log, number, value } = writes[i] as LogWrite;
+      if (value === undefined) this.of(log).trimTo(number);
+      else this.of(log).add(number, { file, at: at + (offsets[i] as number), length: value.length, frame });
+    }
   }
 
-  /** The oldest frame that a row in memory needs; undefined when none does. */
+  /** The oldest frame that is needed for a row that LMDB does not have; undefined when none is. */
   oldestFrame(): number | undefined {
     let oldest: number | undefined;
     for (const { oldestFrame } of this.#logs.values()) {
@@ -52,7 +66,7 @@ export class Logs {
 
   /** Inside an LMDB transaction: moves a slice of each log (see there). Call the returned function after the commit. */
   move(all: boolean, applied: number): () => void {
-    const moved = [...this.#logs.values()].map((log) => log.move(all, applied, this.#trimmed(log.name)));
+    const moved = [...this.#logs.values()].map((log) => log.move(all, applied, this.#trimOf(log.name)));
     return () => {
       for (const done of moved) done();
     };
@@ -61,7 +75,7 @@ export class Logs {
   /** Inside a transaction of LMDB. */
   putTrims(trims: ReadonlyMap<string, number>): void {
     for (const [log, upTo] of trims) {
-      if (upTo > this.#trimmed(log)) this.#databases(TRIMS).putSync(log, pack(upTo));
+      if (upTo > this.#trimOf(log)) this.#databases(TRIMS).putSync(log, pack(upTo));
     }
   }
 
@@ -70,12 +84,12 @@ export class Logs {
    */
   restore(rows: readonly LogWrite[]): void {
     for (const { log, number, value } of rows) {
-      if (number > this.#trimmed(log)) this.#databases(log).putSync(number, value as Buffer);
+      if (number > this.#trimOf(log)) this.#databases(log).putSync(number, value as Buffer);
     }
   }
 
   /** The trim position recorded in LMDB. */
-  #trimmed(log: string): number {
+  #trimOf(log: string): number {
     const bytes = this.#databases(TRIMS).get(log);
     return bytes === undefined ? 0 : (unpack(bytes) as number);
   }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { RowAmount } from "../../../src/store/journal/log.ts";
 import { type Log, openStore } from "../../../src/store/store.ts";
 import { amount, rounds } from "../../support/effort.ts";
 import { until } from "../../support/wait.ts";
@@ -18,7 +19,7 @@ const newFolder = (): string => join(home, String(++folders));
 
 const LIVES = amount(9, 4);
 
-const logMemory = { rows: 4, bytes: 2000 };
+const logsKept = { rows: 4, bytes: 2000 };
 
 type Step =
   /** Numbers from `skip` behind the newest on, in one commit. */
@@ -27,7 +28,7 @@ type Step =
   | { readonly act: "trim"; readonly before: number; readonly append: boolean }
   | { readonly act: "throw" }
   | { readonly act: "wait" }
-  /** LMDB follows, and what memory should not hold moves there. */
+  /** LMDB follows, and what the journal should not hold moves there. */
   | { readonly act: "apply" }
   | { readonly act: "reopen" };
 
@@ -71,11 +72,11 @@ describe("against a plain map", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
   afterEach(() => void vi.useRealTimers());
 
-  test("every read shows what was committed: in memory, in LMDB, and after a restart", async () => {
+  test("every read shows what was committed: in the journal, in LMDB, and after a restart", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
         const folder = newFolder();
-        let store = openStore(folder, { logMemory });
+        let store = openStore(folder, { logsKept });
         let log = store.log("log");
         const model = new Model();
         for (const s of steps) {
@@ -107,7 +108,7 @@ describe("against a plain map", () => {
             await apply();
           } else {
             await store.close();
-            store = openStore(folder, { logMemory });
+            store = openStore(folder, { logsKept });
             log = store.log("log");
             model.appended = model.newest;
           }
@@ -119,8 +120,8 @@ describe("against a plain map", () => {
     );
   });
 
-  test("more rows than memory should hold move to LMDB, the oldest first, and out again once trimmed", async () => {
-    const store = openStore(newFolder(), { logMemory: { rows: 10, bytes: 1e6 } });
+  test("more rows than the journal should hold move to LMDB, the oldest first, and out again once trimmed", async () => {
+    const store = openStore(newFolder(), { logsKept: { rows: 10, bytes: 1e6 } });
     const log = store.log("log");
     const inLmdb = () => [...store.bytes("log").range()].map(({ key }) => Number(key));
     await store.act(() => {
@@ -137,8 +138,8 @@ describe("against a plain map", () => {
     await store.close();
   });
 
-  test("rows beyond the bytes that memory should hold move to LMDB", async () => {
-    const store = openStore(newFolder(), { logMemory: { rows: 1000, bytes: 3000 } });
+  test("rows beyond the bytes that the journal should hold move to LMDB", async () => {
+    const store = openStore(newFolder(), { logsKept: { rows: 1000, bytes: 3000 } });
     const log = store.log("log");
     for (let n = 1; n <= 5; n++) await store.act(() => log.append(n, Buffer.alloc(1000, n)));
     const inLmdb = () => [...store.bytes("log").range()].map(({ key }) => key);
@@ -176,7 +177,24 @@ class Model {
       expect(log.get(number)?.toString(), `row ${number}`).toBe(
         this.rows.has(number) ? rowOf(number).toString() : undefined,
       );
+      expect(log.size(number), `size of row ${number}`).toBe(
+        this.rows.has(number) ? rowOf(number).length : undefined,
+      );
     }
+    this.#checkRead(log, { rows: 3, bytes: 1e6 });
+    this.#checkRead(log, { rows: 1000, bytes: 700 });
+  }
+
+  /** Read slice by slice, the log gives each row once, in order. */
+  #checkRead(log: Log, most: RowAmount): void {
+    const read: string[] = [];
+    for (let next = 0; next <= log.newest(); ) {
+      const slice = log.read(next, log.newest(), most);
+      expect(slice.rows.length).toBeLessThanOrEqual(most.rows);
+      read.push(...slice.rows.map((row) => row.toString()));
+      next = slice.next;
+    }
+    expect(read).toEqual([...this.rows].sort((a, b) => a - b).map((number) => rowOf(number).toString()));
   }
 }
 

@@ -15,7 +15,7 @@ const print = (line: string): void => void writeSync(1, `${line}\n`);
 async function write(folder: string, seed: number): Promise<void> {
   const random = seededRandom(seed);
   // Small, so that rows go the whole way: journal, memory, LMDB, and out of it.
-  const store = openStore(folder, { logMemory: { rows: 300, bytes: 100_000 } });
+  const store = openStore(folder, { logsKept: { rows: 300, bytes: 100_000 } });
   const log = store.log("log");
   const beside = store.table<number>("beside");
   const rows: number[] = [];

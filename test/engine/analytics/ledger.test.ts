@@ -100,8 +100,9 @@ describe("the table", () => {
       ended: clickhouse.ended.bind(clickhouse),
       synced: clickhouse.synced.bind(clickhouse),
       insert: async (...given: Parameters<ClickHouse["insert"]>) => {
-        sent.push(given[2].reduce((sum, part) => sum + part.length, 0));
-        const [table, columns, parts, target] = given;
+        const [table, columns, rows, target] = given;
+        const parts = rows as readonly Uint8Array[];
+        sent.push(parts.reduce((sum, part) => sum + part.length, 0));
         const first = lost-- > 0;
         await clickhouse.insert(table, columns, first ? parts.slice(0, parts.length / 2) : parts, target);
         if (first) throw new Error("the answer was lost");

@@ -13,6 +13,7 @@ import {
   caller,
   distinctRecord,
   recordsOf,
+  rowsOfBatch,
   silentLog,
   temporaryFolder,
 } from "../../support/analytics/records.ts";
@@ -146,7 +147,7 @@ describe.concurrent("T35: no record is lost, none is doubled", () => {
     await first.add(many(40, record));
     // By hand what the spool does, up to the line before the acknowledgement.
     const batch = await first.outbox.nextBatch({ rows: 25, bytes: 1e9 }, () => "weir-token");
-    const finished = await pool.finish(joined(batch?.rows ?? []));
+    const finished = await pool.finish(joined(await rowsOfBatch(batch)));
     const { payloads, requests } = finished;
     await clickhouse.insert("payloads", PAYLOAD_COLUMNS, [payloads.bytes], as("weir-token-payloads"));
     await clickhouse.insert("requests", REQUEST_COLUMNS, [requests.bytes], as("weir-token-requests"));

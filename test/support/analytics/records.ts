@@ -2,6 +2,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { BatchRows } from "../../../src/analytics/outbox/batch-queue.ts";
 import type { ShadowRow } from "../../../src/analytics/outbox/shadow-rows.ts";
 import { seededRandom } from "../../../src/base/clock.ts";
 import { requestId } from "../../../src/base/ids.ts";
@@ -270,3 +271,10 @@ export function manyRecords(count: number, fromMs: number, toMs: number, seed = 
 export const silentLog = { warn: () => {} };
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "weir-analytics-"));
+
+/** All rows of a batch of a queue. */
+export async function rowsOfBatch(batch: Pick<BatchRows, "slices"> | undefined): Promise<Uint8Array[]> {
+  const rows: Uint8Array[] = [];
+  if (batch !== undefined) for await (const slice of batch.slices()) rows.push(...slice);
+  return rows;
+}

@@ -25,7 +25,7 @@ const bytesOf = (root: ReturnType<typeof open>, name: string) =>
 async function oldFolder(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "weir-carry-over-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const store = openStore(folder, { logMemory: { rows: 0, bytes: 0 } });
+  const store = openStore(folder, { logsKept: { rows: 0, bytes: 0 } });
   await store.act(() => {
     for (let n = 0; n < ROWS; n++) store.table("people").put(n, { name: `person ${n}` });
     // What looks like a checksum by chance.

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openOutbox } from "../../../src/analytics/outbox/outbox.ts";
 import { decodeRow } from "../../../src/record/row.ts";
 import { openStore } from "../../../src/store/store.ts";
-import { record, temporaryFolder } from "../../support/analytics/records.ts";
+import { record, rowsOfBatch, temporaryFolder } from "../../support/analytics/records.ts";
 
 test.each([
   // So many are committed, so many more on their way while the batch is made. 250 rows are read in one turn.
@@ -36,7 +36,7 @@ test.each([
         committed = true;
         continue;
       }
-      sent.push(...found.rows.map((row) => decodeRow(row)?.requestId ?? ""));
+      sent.push(...(await rowsOfBatch(found)).map((row) => decodeRow(row)?.requestId ?? ""));
       await outbox.acknowledge(found.batch);
     }
     expect(sent).toEqual(all);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { Journal } from "../../../../src/store/journal/journal.ts";
+import { readAt } from "../../../../src/store/journal/read-at.ts";
 import { HEAD_BYTES, TAIL_BYTES } from "../../../../src/store/journal/segment.ts";
 import { surveyJournal } from "../../../../src/store/journal/survey.ts";
 import { Lmdb } from "../../../../src/store/lmdb/lmdb.ts";
@@ -93,8 +94,9 @@ test("nothing goes to LMDB before the journal has synced it", async () => {
   let synced = 0;
   const { append, sync, syncNow } = Journal.prototype;
   vi.spyOn(Journal.prototype, "append").mockImplementation(function (this: Journal, bytes, number) {
-    append.call(this, bytes, number);
+    const place = append.call(this, bytes, number);
     appended = number;
+    return place;
   });
   vi.spyOn(Journal.prototype, "sync").mockImplementation(async function (this: Journal) {
     const upTo = appended;
@@ -122,4 +124,18 @@ test("nothing goes to LMDB before the journal has synced it", async () => {
   }
   expect(looks).toBeGreaterThanOrEqual(50);
   await store.close();
+});
+
+test("what was appended is read from its file, and no longer once that is closed: another file may have its descriptor", async () => {
+  const journal = new Journal(home, fresh);
+  const frame = Buffer.alloc(HEAD_BYTES + 13 + TAIL_BYTES);
+  frame.writeDoubleLE(1, HEAD_BYTES);
+  frame.write("a row", HEAD_BYTES + 8);
+  const { file, at } = journal.append(frame, 1);
+  const read = () => readAt(file, at + HEAD_BYTES + 8, 5).toString();
+  expect(read()).toBe("a row");
+  journal.rotate({ isForced: true });
+  expect(read()).toBe("a row");
+  await journal.close(false);
+  expect(read).toThrow("journal is closed");
 });

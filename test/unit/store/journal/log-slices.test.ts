@@ -1,7 +1,15 @@
 /** Rows of a log move to LMDB in transactions that are short on the event loop, whether rows are many or large. */
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Database } from "lmdb";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { LogRows } from "../../../../src/store/journal/log.ts";
+
+const home = mkdtempSync(join(tmpdir(), "weir-log-slices-"));
+const path = join(home, "journal");
+writeFileSync(path, Buffer.alloc(64 * 1024));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const ROWS = 2000;
 /** So many usual rows take 0.4 ms, a megabyte of large ones 0.3. */
@@ -32,7 +40,10 @@ describe.each([3 * 1024, 64 * 1024])("rows of %i bytes", (size) => {
   test("a transaction has few of them, and all come in the end", () => {
     const { database, rows, asked } = memoryDatabase();
     const log = new LogRows("outbox", database, 0, { rows: 0, bytes: 0 });
-    for (let number = 1; number <= ROWS; number++) log.add(number, Buffer.alloc(size), number);
+    // A file of a journal, in which all rows have the same place.
+    const file = { path, fd: openSync(path, "r") };
+    for (let number = 1; number <= ROWS; number++)
+      log.add(number, { file, at: 0, length: size, frame: number });
     while (log.waits(false)) {
       log.move(false, ROWS, 0)();
       expect(asked.rows).toBeLessThanOrEqual(MOST_ROWS);
@@ -47,5 +58,6 @@ describe.each([3 * 1024, 64 * 1024])("rows of %i bytes", (size) => {
       asked.rows = 0;
     }
     expect(rows.size).toBe(0);
+    closeSync(file.fd);
   });
 });
