@@ -1,12 +1,33 @@
 /** Sources that are kept without their types: a start runs what it would have run without them. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { parseAst } from "vitest/node";
+import { withoutComments } from "../../../../src/base/process/stripped-sources.ts";
 
 const MODULE = new URL("../../../../src/base/process/stripped-sources.ts", import.meta.url).href;
+
+const REPO = fileURLToPath(new URL("../../../..", import.meta.url));
+
+/** What a program does, without where each part of it is. */
+const programOf = (source: string): string =>
+  JSON.stringify(parseAst(source), (key, value) => {
+    if (key === "start" || key === "end") return undefined;
+    return typeof value === "bigint" ? String(value) : value;
+  });
 
 let folder: string;
 let file: string;
@@ -92,4 +113,42 @@ test("a start that changes nothing does not write", () => {
   const before = statSync(file);
   start();
   expect([statSync(file).ino, statSync(file).mtimeMs]).toEqual([before.ino, before.mtimeMs]);
+});
+
+test("our own sources are the same programs without their comments", () => {
+  const sources = globSync("src/**/*.ts", { cwd: REPO }).map((path) =>
+    readFileSync(join(REPO, path), "utf8"),
+  );
+  let saved = 0;
+  for (const source of sources) {
+    const types = stripTypeScriptTypes(source);
+    const bare = withoutComments(types);
+    expect(bare.split("\n")).toHaveLength(types.split("\n").length);
+    expect(programOf(bare) === programOf(types)).toBe(true);
+    saved += types.length - bare.length;
+  }
+  expect(sources.length).toBeGreaterThan(1000);
+  expect(saved).toBeGreaterThan(1_000_000);
+});
+
+test.each([
+  ["a template over several lines", "const a = `\n// text\n`;\n// comment\n"],
+  ["a comment with code behind it", "/* a\n b */ run();\n// comment\n"],
+])("a source with %s stays as it is", (_, source) => {
+  expect(withoutComments(source)).toBe(source);
+});
+
+test("comments go where they are whole lines", () => {
+  const source = [
+    "a(); // stays",
+    "  // goes",
+    "/** goes */",
+    'const b = "// stays";   ',
+    "  /*",
+    "   * `goes",
+    "   */",
+    "c(`a\\``, `b`);",
+  ];
+  const bare = ["a(); // stays", "", "", 'const b = "// stays";', "", "", "", source[7]];
+  expect(withoutComments(source.join("\n"))).toBe(bare.join("\n"));
 });
