@@ -14,7 +14,8 @@ import { fileURLToPath } from "node:url";
  * into 8 MB. V8 must not guess from its first calls which objects live long: a wrong guess keeps the text of every body.
  * It must not collect twice a second at a heap of 40 MB, nor let the garbage of long streams grow to three times what is
  * alive. A collection of an idle process frees what compiled code refers to: the next calls would start uncompiled. And what
- * a warm-up makes hot at once must find room in the compiler's queue.
+ * a warm-up makes hot at once must find room in the compiler's queue. Two threads collect and compile beside the one that serves: each has
+ * 5 MB of the allocator's for itself.
  */
 const FLAGS = [
   "--max-semi-space-size=8",
@@ -23,6 +24,7 @@ const FLAGS = [
   "--heap-growing-percent=120",
   "--no-memory-reducer",
   "--concurrent-recompilation-queue-length=256",
+  "--v8-pool-size=2",
 ];
 /** Set in the environment of the launcher's child, so that the child does not start another. */
 const MARK = "WEIR_LAUNCHED";
@@ -52,6 +54,11 @@ async function here() {
     console.error('Weir\'s packages are not installed: run "npm start" (or "npm install") once.');
     process.exit(1);
   }
+  const [{ keepStripped }, cache] = [
+    await import("../src/base/process/stripped-sources.mjs"),
+    fileURLToPath(new URL("../node_modules/.cache/weir/stripped.json", import.meta.url)),
+  ];
+  keepStripped(cache, new URL("..", import.meta.url).href);
   await import("../src/main.ts");
 }
 

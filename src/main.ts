@@ -7,11 +7,11 @@ import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { endProcess } from "./base/process/exit.ts";
 import { print } from "./base/process/output.ts";
-import { keepStripped } from "./base/process/stripped-sources.ts";
+import { keepStripped } from "./base/process/stripped-sources.mjs";
 
 // Files created by a command, here or in a child process, are readable only by this user.
 process.umask(0o077);
-// The caches hold only modules that are loaded after these lines. Their folder is not Node's default, which lies below that of temporary
+// The caches hold only modules that are loaded after these lines, or after the launcher's. Their folder is not Node's default, which lies below that of temporary
 // files: another user could have made it, and this process would run code from it. If ours cannot be written, nothing is cached.
 const cache = fileURLToPath(new URL("../node_modules/.cache/weir", import.meta.url));
 const words = process.argv.slice(2);

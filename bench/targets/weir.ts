@@ -84,7 +84,7 @@ export async function startProduct(
   const { processes, repoDir } = context;
   const port = await freePort();
   const settings = { ...productEnv(context, name), PORT: String(port), ...env };
-  const script = join(repoDir, "src/main.ts");
+  const script = join(repoDir, "scripts/weir.mjs");
   const node = [process.execPath, ...nodeFlags(repoDir), ...flags, script, ...args];
   const [command = "", ...words] = [...under, ...node];
   const started = await processes.start(name, command, words, { cwd: repoDir, env: settings });

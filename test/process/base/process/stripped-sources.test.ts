@@ -16,9 +16,9 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseAst } from "vitest/node";
-import { withoutComments } from "../../../../src/base/process/stripped-sources.ts";
+import { withoutComments } from "../../../../src/base/process/stripped-sources.mjs";
 
-const MODULE = new URL("../../../../src/base/process/stripped-sources.ts", import.meta.url).href;
+const MODULE = new URL("../../../../src/base/process/stripped-sources.mjs", import.meta.url).href;
 
 const REPO = fileURLToPath(new URL("../../../..", import.meta.url));
 
@@ -94,9 +94,13 @@ test.each(["", "{", "null", '{"node":1}', JSON.stringify({ node: process.version
   },
 );
 
-test("without a folder to write to nothing is kept, and nothing said", () => {
+test("the file's folder is made, for its user alone", () => {
   expect(start(source, join(folder, "missing/stripped.json"))).toBe("first");
-  // Where it may not even be looked, as in a folder of another user.
+  expect(statSync(join(folder, "missing")).mode & 0o777).toBe(0o700);
+});
+
+test("where nothing can be written nothing is kept, and nothing said", () => {
+  // It may not even be looked there, as in a folder of another user.
   expect(start(source, join(source, "stripped.json"))).toBe("first");
 });
 
