@@ -1,8 +1,11 @@
 /**
  * The API reference: the OpenAPI document and the page made from it. Each is made once a process, some time
  * after the start, in steps of a route each, between which calls are served: all at once they kept every call waiting for
- * as long as it took. Who asks earlier waits until they are there.
+ * as long as it took. Who asks earlier waits until they are there. They are kept compressed, and the document as an object is not: few
+ * ask, and together they would be a tenth of what is alive in the process.
  */
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
 import { nextTurn } from "../../base/clock.ts";
 import { Once } from "../../base/once.ts";
 import type { OpenApiDocument } from "./openapi-types.ts";
@@ -28,17 +31,61 @@ const ADDRESS = "https://address.of.this.gateway.invalid";
 const servedAt = (text: string, address: string): string => text.replaceAll(ADDRESS, address || "/");
 
 export function openReference(parts: ReferenceParts): Reference {
-  const document = new Once(() => inTurns(parts.document(ADDRESS)));
-  const openApi = new Once(async () => joined(jsonPieces(await document.get())));
-  const docs = new Once(async () => joined(parts.page(await document.get())));
+  let document: Once<OpenApiDocument> | undefined;
+  /** Both are made of one document, which is let go then. */
+  const text = async (pieces: (document: OpenApiDocument) => Iterable<string>): Promise<string> => {
+    document ??= new Once(() => inTurns(parts.document(ADDRESS)));
+    return await joined(pieces(await document.get()));
+  };
+  const openApi = new CompressedText(() => text(jsonPieces));
+  const docs = new CompressedText(() => text((document) => parts.page(document)));
+  const served = async (from: CompressedText, address: string): Promise<string> => {
+    const whole = await from.get();
+    if (openApi.isAsked && docs.isAsked) document = undefined;
+    return servedAt(whole, address);
+  };
   return {
     async prepare() {
-      for (const make of [openApi, docs]) await make.get().catch(() => undefined);
+      for (const made of [openApi, docs]) await made.prepare().catch(() => undefined);
+      document = undefined;
     },
-    openApi: async (address) => servedAt(await openApi.get(), address),
-    docs: async (address) => servedAt(await docs.get(), address),
+    openApi: (address) => served(openApi, address),
+    docs: (address) => served(docs, address),
   };
 }
+
+/** A text that is made once and kept compressed. All who ask at a time share one decompression: a flood takes one thread, not all. */
+class CompressedText {
+  readonly #bytes: Once<Buffer>;
+  #reading: Promise<string> | undefined;
+
+  constructor(make: () => Promise<string>) {
+    this.#bytes = new Once(async () => await compressed(await make()));
+  }
+
+  /** Whether it is made, or being made. */
+  get isAsked(): boolean {
+    return this.#bytes.made !== undefined;
+  }
+
+  async prepare(): Promise<void> {
+    await this.#bytes.get();
+  }
+
+  get(): Promise<string> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<string> {
+    return (await decompressed(await this.#bytes.get())).toString();
+  }
+}
+
+const compressed: (text: string) => Promise<Buffer> = promisify(gzip);
+const decompressed = promisify<Buffer, Buffer>(gunzip);
 
 async function inTurns<T>(steps: Generator<unknown, T>): Promise<T> {
   for (;;) {
