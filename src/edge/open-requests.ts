@@ -1,7 +1,9 @@
-/** Port: counts the requests of a gateway that is one of several. When it stops, it waits until the count of open ones is 0. */
+/** Port: counts the requests of a gateway. When it stops, it waits until the counts are 0. */
 export interface OpenRequests {
   /** @returns whether its client shall connect anew, elsewhere: the answer then closes the connection */
   requestBegan(): boolean;
   /** It is answered, or its client is gone. */
   requestEnded(): void;
+  /** An answer is whole, but the client has yet to take a part of it (1), or has taken all, or is gone (-1). */
+  sending(change: 1 | -1): void;
 }

@@ -54,6 +54,8 @@ export class SocketReply implements ClientReply {
   #holding: NodeJS.Timeout | undefined;
   #holds = 0;
   #watching = false;
+  /** The answer is whole, and a part of it is not yet with the socket library. */
+  #isSending = false;
   #common = PRIVATE;
 
   /**
@@ -61,7 +63,7 @@ export class SocketReply implements ClientReply {
    * @param isBodiless the answer to a HEAD
    * @param isCrowded whether too many connections are open: a 503 then closes its own.
    * @param security what every answer says to browsers
-   * @param requests hears of the end of this one
+   * @param requests hears of the end of this one, and until when its answer is sent
    */
   constructor(
     res: HttpResponse,
@@ -78,6 +80,7 @@ export class SocketReply implements ClientReply {
     res.onAborted(() => {
       if (!this.closed) this.#requests?.requestEnded();
       this.gone = true;
+      this.#sends(false);
       this.#onDrain = undefined;
       this.#caughtUp();
       this.#onGone?.();
@@ -98,14 +101,23 @@ export class SocketReply implements ClientReply {
     }
     // uWebSockets.js closes the connection on a further request only while an answer is pending: a request in the same
     // packet is parsed before the answer is sent.
+    this.#sends(true);
     setImmediate(() => {
-      if (!this.gone) this.#send(status, headers, body);
+      if (this.gone) return;
+      this.#send(status, headers, body);
+      if (this.#holding === undefined) this.#sends(false);
     });
   }
 
   #isOver(): void {
     this.#over = true;
     this.#requests?.requestEnded();
+  }
+
+  #sends(isSending: boolean): void {
+    if (this.#isSending === isSending) return;
+    this.#isSending = isSending;
+    this.#requests?.sending(isSending ? 1 : -1);
   }
 
   #send(status: number, headers: string, body: Buffer | string): void {
@@ -160,6 +172,7 @@ export class SocketReply implements ClientReply {
       if (chunk !== undefined && chunk.length > 0 && !this.#res.write(chunk)) this.#behind();
       // If the answer ended now, uWebSockets.js would disconnect a slow client after 10 s.
       if (this.#holding === undefined) this.#res.end();
+      else this.#sends(true);
     });
   }
 
@@ -191,8 +204,10 @@ export class SocketReply implements ClientReply {
       });
       if (drained) {
         this.#caughtUp();
-        if (this.#over) this.#res.end();
-        else this.#onDrain?.();
+        if (this.#over) {
+          this.#res.end();
+          this.#sends(false);
+        } else this.#onDrain?.();
       }
       return drained;
     });
@@ -200,11 +215,15 @@ export class SocketReply implements ClientReply {
 
   #sendLarge(body: Buffer): void {
     if (this.#res.tryEnd(body, body.length)[1]) return;
+    this.#sends(true);
     this.#hold();
     this.#res.onWritable((offset) => {
       this.#holds = 0;
       const [ok, done] = this.#res.tryEnd(body.subarray(offset), body.length);
-      if (done) this.#caughtUp();
+      if (done) {
+        this.#caughtUp();
+        this.#sends(false);
+      }
       return ok;
     });
   }

@@ -67,7 +67,7 @@ export interface PageServerDeps extends FaultDeps {
   readonly beginTrace?: BeginTrace | undefined;
   /** Other processes listen on the port too, by intent (SO_REUSEPORT): the system gives each its share of new connections. */
   readonly sharesPort?: boolean;
-  /** One of several gateways has it; without it the gateway is alone. */
+  /** Counts the requests. Without it, connections that wait to be accepted when it stops are reset. */
   readonly requests?: OpenRequests | undefined;
 }
 
@@ -81,8 +81,8 @@ export interface ServerDeps extends PageServerDeps, DispatchDeps {
 export interface Server {
   readonly port: number;
   /**
-   * Accepts no new connections; open ones stay until `close`. At one of several gateways it resolves a moment later: connections
-   * that wait to be accepted belong to this process, and the system would reset them.
+   * Accepts no new connections; open ones stay until `close`. It resolves a moment later: connections that wait to be accepted belong
+   * to this process, and the system would reset them.
    */
   stopListening(): Promise<void>;
   close(): void;

@@ -15,7 +15,15 @@ const QUIET_LOOKS = 12;
 interface Clients {
   /** Whether no client is connected. */
   isEmpty(): boolean;
+  /** Whether a model call runs. Other requests, such as a live tail, may have no end: the cell is idle beside them. */
+  isCalling(): boolean;
+  /** For all of it. */
   readonly withinMs: number;
+  /**
+   * How long it waits, behind the last call and request, for clients that are connected and send nothing. A stream that began before
+   * has not told its client to connect anew: that is told with the answer to the next request over its connection.
+   */
+  readonly idleMs: number;
   /**
    * Resolves when no other cell will take the calls; until then a cell that shares its port waits for its clients to go. Undefined:
    * clients come by way of a proxy, which connects to another cell by itself.
@@ -27,6 +35,7 @@ export class Departure implements OpenRequests {
   #hasBegun = false;
   #begun = 0;
   #open = 0;
+  #sending = 0;
 
   begin(): void {
     this.#hasBegun = true;
@@ -46,20 +55,33 @@ export class Departure implements OpenRequests {
     this.#open--;
   }
 
-  /** Resolves once no client is connected, or `hurry` does, or no request comes any more (see `Clients.hurry`), or `withinMs` later. */
-  async wait({ isEmpty, withinMs, hurry }: Clients): Promise<void> {
+  sending(change: 1 | -1): void {
+    this.#sending += change;
+  }
+
+  /** Resolves once no client is connected, or none sends anything any more (see `Clients`), or `hurry` does, or `withinMs` later. */
+  async wait({ isEmpty, isCalling, withinMs, idleMs, hurry }: Clients): Promise<void> {
     let isOver = false;
     const end = () => {
       isOver = true;
     };
     const timer = setTimeout(end, withinMs);
     void hurry?.then(end);
-    let [seen, quiet] = [this.#begun, 0];
-    while (!isOver && !isEmpty() && (hurry !== undefined || quiet < QUIET_LOOKS)) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      quiet = this.#open === 0 && this.#begun === seen ? quiet + 1 : 0;
+    let [seen, quiet, idle] = [this.#begun, 0, 0];
+    while (!isOver && !isEmpty() && idle * LOOK_MS < idleMs && (hurry !== undefined || quiet < QUIET_LOOKS)) {
+      await look();
+      const isNew = this.#begun !== seen;
+      quiet = isNew || this.#open + this.#sending > 0 ? 0 : quiet + 1;
+      idle = isNew || this.#sending > 0 || isCalling() ? 0 : idle + 1;
       seen = this.#begun;
     }
     clearTimeout(timer);
   }
+
+  /** Resolves once clients have taken what has been answered to them, or `withinMs` later. */
+  async sent(withinMs: number): Promise<void> {
+    for (let looks = 0; this.#sending > 0 && looks * LOOK_MS < withinMs; looks++) await look();
+  }
 }
+
+const look = () => new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -96,8 +96,11 @@ const POLICIES_WARM_MS = 2000;
 const FLUSH_SHARE = 1 / 3;
 const FLUSH_MOST_MS = 8000;
 
-/** Share of the stop timeout in which a cell goes on serving those who are connected, and bids them connect anew. */
-const LEAVE_SHARE = 1 / 6;
+/**
+ * Share of the stop timeout in which a cell waits for clients that are connected and send nothing. By default longer than the server
+ * keeps an idle connection, so that none is closed while a client sends its next request.
+ */
+const IDLE_SHARE = 1 / 3;
 
 /** @throws ConfigError, CatalogError, or Error with a line for the operator. */
 export async function startGateway(
@@ -146,7 +149,7 @@ export async function startGateway(
     isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
     catchUp: catchUpOf(ground),
     sharesPort: cell !== undefined,
-    requests: ground.cell && departure,
+    requests: departure,
   });
   beginWork(house, server.port);
   const notYet = systemTimers.after(REFERENCE_AFTER_MS, () => void reference.prepare());
@@ -168,8 +171,7 @@ export async function startGateway(
       departure.begin();
       notYet();
       const isEmpty = () => clients.open === 0;
-      const left = (withinMs: number) => departure.wait({ isEmpty, withinMs, hurry: cell?.hurry });
-      await stopAll({ config, house, exchange, server, left });
+      await stopAll({ config, house, exchange, server, departure, isEmpty, hurry: cell?.hurry });
     },
   };
 }
@@ -272,18 +274,26 @@ interface Stoppable {
   readonly house: House;
   readonly exchange: Exchange;
   readonly server: Server;
-  /** Waits until clients have gone to other cells: see `Departure.wait`. */
-  left(withinMs: number): Promise<void>;
+  readonly departure: Departure;
+  /** Whether no client is connected. */
+  isEmpty(): boolean;
+  readonly hurry: Promise<void> | undefined;
 }
 
 /** In reverse order of the start. @throws Error that names what did not end in time */
-async function stopAll({ config, house, exchange, server, left }: Stoppable): Promise<void> {
-  const withinMs = config.settings.timeouts.shutdown_ms;
-  const end = new StopTime(withinMs);
+async function stopAll(stoppable: Stoppable): Promise<void> {
+  const { config, house, exchange, server, departure, isEmpty, hurry } = stoppable;
+  const stopMs = config.settings.timeouts.shutdown_ms;
+  const end = new StopTime(stopMs);
+  const flushMs = Math.min(stopMs * FLUSH_SHARE, FLUSH_MOST_MS);
   await server.stopListening();
-  if (house.ground.cell !== undefined) await left(withinMs * LEAVE_SHARE);
-  const flushMs = Math.min(withinMs * FLUSH_SHARE, FLUSH_MOST_MS);
+  if (house.ground.cell !== undefined) {
+    const isCalling = () => exchange.counts().live > 0;
+    const times = { withinMs: end.leftMs - flushMs, idleMs: stopMs * IDLE_SHARE };
+    await departure.wait({ isEmpty, isCalling, hurry, ...times });
+  }
   await end.wait("calls to be settled", exchange.drain(end.leftMs - flushMs), true);
+  await departure.sent(end.leftMs - flushMs);
   server.close();
   await house.close(end);
   end.finish();

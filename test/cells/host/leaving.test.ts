@@ -23,10 +23,36 @@ async function opened(port: number): Promise<{ readonly socket: Socket; readonly
   return { socket, text: () => text };
 }
 
+const SHUTDOWN_MS = 12_000;
+/** More than a sixth of it, in which every client had to be gone once. */
+const LONG_MS = 2500;
+
+interface Asked {
+  readonly content?: string;
+  readonly stream?: boolean;
+}
+
+/** A chat call as it is sent over a connection. */
+function chat(key: string, { content = "Hi", stream = false }: Asked = {}): string {
+  const body = JSON.stringify({ model: "weir/sim-small", messages: [{ role: "user", content }], stream });
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}`;
+  return `${head}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** The last answer over a connection. */
+const lastOf = (text: string): string => text.slice(text.lastIndexOf("HTTP/1.1 "));
+
+function expectLastWords(text: string): void {
+  const answer = lastOf(text);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer.toLowerCase()).toContain("\r\nconnection: close\r\n");
+  expect(answer).toContain('"choices"');
+}
+
 /** A cell that has its port to itself, as behind a proxy. */
 async function startCell() {
   const simulator = await startSimulator({});
-  const options = { engine: false };
+  const options = { engine: false, settings: { timeouts: { shutdown_ms: SHUTDOWN_MS } } };
   const folder = prepareFolder(options, simulator.url);
   const redis = await startRedis();
   const shared = { redisUrl: redis.url, redisReplicas: 0 };
@@ -62,18 +88,40 @@ test.skipIf(missingRedis())(
       return one === undefined;
     };
     await until("it takes no more connections", isRefused);
-    const body = JSON.stringify({ model: "weir/sim-small", messages: [{ role: "user", content: "Hi" }] });
-    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${cell.key}`;
-    for (const { socket } of [fresh, kept])
-      socket.write(
-        `${head}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-      );
+    for (const { socket } of [fresh, kept]) socket.write(chat(cell.key));
     for (const { socket, text } of [fresh, kept]) {
       await until("the connection is closed", () => socket.closed);
-      const answer = text().slice(text().lastIndexOf("HTTP/1.1 "));
-      expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-      expect(answer.toLowerCase()).toContain("\r\nconnection: close\r\n");
-      expect(answer).toContain('"choices"');
+      expectLastWords(text());
+    }
+    await stopped;
+    await cell.close();
+  },
+);
+
+test.skipIf(missingRedis())(
+  "answers that take long are whole, and calls behind them over their connections are served",
+  async () => {
+    const cell = await startCell();
+    const [streamed, whole, late] = [
+      await opened(cell.port),
+      await opened(cell.port),
+      await opened(cell.port),
+    ];
+    const gapMs = LONG_MS / 10;
+    streamed.socket.write(chat(cell.key, { content: `[[sim tokens=10 gap_ms=${gapMs}]]`, stream: true }));
+    const slow = { content: `[[sim first_ms=${LONG_MS}]]` };
+    whole.socket.write(chat(cell.key, slow));
+    await until("the stream has begun", () => streamed.text().includes("data: "));
+    const stopped = cell.stop();
+    late.socket.write(chat(cell.key, slow));
+    await until("the stream is over", () => streamed.text().endsWith("\r\n0\r\n\r\n"));
+    // It had begun before its client could be told to connect anew.
+    streamed.socket.write(chat(cell.key));
+    await until("the whole answer is there", () => whole.text().includes('"choices"') || whole.socket.closed);
+    whole.socket.write(chat(cell.key));
+    for (const { socket, text } of [streamed, whole, late]) {
+      await until("the connection is closed", () => socket.closed);
+      expectLastWords(text());
     }
     await stopped;
     await cell.close();

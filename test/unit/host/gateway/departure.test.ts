@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Departure } from "../../../../src/host/gateway/departure.ts";
 import { LIMIT_MS, until } from "../../../support/wait.ts";
 
-const CONNECTED = { isEmpty: () => false, withinMs: LIMIT_MS };
+const CONNECTED = { isEmpty: () => false, isCalling: () => false, withinMs: LIMIT_MS, idleMs: LIMIT_MS };
 const never = new Promise<void>(() => {});
 
 /** A cell that stops, and whether it waits no longer. */
@@ -45,6 +45,10 @@ describe.concurrent("a cell that stops", () => {
     await looks();
     expect(isOver).toBe(false);
     cell.requestEnded();
+    cell.sending(1);
+    await looks();
+    expect(isOver).toBe(false);
+    cell.sending(-1);
     await over;
   });
 
@@ -65,6 +69,32 @@ describe.concurrent("a cell that stops", () => {
     expect(isOver()).toBe(false);
     hurry.resolve();
     await over;
+  });
+
+  test("waits for idle clients behind the last call only, and not for requests that have no end", async () => {
+    let isCalling = true;
+    const { cell, over, isOver } = leaving({ hurry: never, idleMs: 40, isCalling: () => isCalling });
+    cell.requestBegan();
+    await looks();
+    expect(isOver()).toBe(false);
+    isCalling = false;
+    await over;
+  });
+
+  test("waits at the end until clients have taken their answers, or for its time", async () => {
+    const cell = new Departure();
+    await cell.sent(LIMIT_MS);
+    cell.sending(1);
+    let isSent = false;
+    const sent = cell.sent(LIMIT_MS).then(() => {
+      isSent = true;
+    });
+    await looks();
+    expect(isSent).toBe(false);
+    cell.sending(-1);
+    await sent;
+    cell.sending(1);
+    await cell.sent(40);
   });
 
   test("does not wait for ever for requests that come again and again, or for one that does not end", async () => {
