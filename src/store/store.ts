@@ -88,6 +88,8 @@ export interface StoreOptions {
   readonly actsTwice?: boolean | undefined;
   /** Rows of each log beyond either bound move from the journal to LMDB. */
   readonly logsKept?: RowAmount | undefined;
+  /** Nothing of it is read by a later process: LMDB does not wait for the disk, which a new store does for each of its tables. */
+  readonly isThrowAway?: boolean | undefined;
 }
 
 const LOGS_KEPT: RowAmount = { rows: 20_000, bytes: 32 * 1024 * 1024 };
@@ -103,6 +105,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     logsKept = LOGS_KEPT,
     checkFirst = [],
     actsTwice = false,
+    isThrowAway = false,
   } = options;
   const disk = new Disk(diskPath(dataDir), lmdbPath(dataDir));
   let release = () => {};
@@ -115,7 +118,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     if (existsSync(lmdbPath(dataDir))) disk.check();
     assertLockOpens(dataDir);
     const found = identityOf(dataDir);
-    const root = open({ path: lmdbPath(dataDir), maxDbs: MOST_TABLES });
+    const root = open({ path: lmdbPath(dataDir), maxDbs: MOST_TABLES, noSync: isThrowAway });
     release = claimDirectory(root, dataDir);
     // What is written into a file that another took the place of is lost.
     if (found !== undefined && identityOf(dataDir) !== found)

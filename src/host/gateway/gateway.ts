@@ -84,8 +84,6 @@ export interface Gateway {
 interface Surroundings extends ProcessFacts, Partial<GroundPorts> {
   /** Called once all else is open. */
   beforeListening?(): Promise<void>;
-  /** Another gateway of this process tells how the process fares. */
-  readonly isThrowAway?: boolean;
 }
 
 /** The calls of the first seconds, for which code is still compiled, need the processor more than the reference does. */
@@ -108,9 +106,9 @@ export async function startGateway(
   log: Logger,
   around: Surroundings = { droppedLogLines: () => 0 },
 ): Promise<Gateway> {
-  const { shared, cell } = around;
+  const { shared, cell, isThrowAway } = around;
   await assertStartable(config, cell);
-  const house = await openHouse(config, log, { shared, cell });
+  const house = await openHouse(config, log, { shared, cell, isThrowAway });
   const { ground, routing } = house;
   const { clients, descriptors } = openDescriptors(house);
   const onFault = (err: unknown, requestId: string) =>
@@ -121,7 +119,7 @@ export async function startGateway(
   const departure = new Departure();
   const name = ground.cell?.name ?? config.cell;
   const sources = metricsOf(house, calls.metrics, { ...around, descriptors });
-  const metrics = openMetrics(sources, labelsOf(config, ground), around.isThrowAway !== true);
+  const metrics = openMetrics(sources, labelsOf(config, ground), isThrowAway !== true);
   const reference = referenceOf(table);
   await routing.policiesWarm(POLICIES_WARM_MS);
   const elsewhere = cell?.metricsUrl;

@@ -31,6 +31,8 @@ export interface GroundPorts {
   readonly shared: SharedInstallation | undefined;
   /** Other gateways listen on the port too. */
   readonly cell: CellPorts | undefined;
+  /** Its data folder is removed when it stops; another gateway of this process tells how the process fares. */
+  readonly isThrowAway?: boolean | undefined;
 }
 
 export interface Ground extends OpenCatalog {
@@ -63,13 +65,14 @@ export interface Ground extends OpenCatalog {
 export async function openGround(
   config: Config,
   log: Logger,
-  { shared, cell: ports }: GroundPorts,
+  { shared, cell: ports, isThrowAway }: GroundPorts,
 ): Promise<Ground> {
   closeFolder(config, log);
   const local = openStore(config.dataDir, {
     onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
     onNotice: (line) => log.warn(line),
     checkFirst: MONEY_TABLES,
+    isThrowAway,
   });
   const { store, cell } = await openShared(config, { local, clock: systemClock, log }, shared);
   const clock = turnWatch().watched(cell?.clock ?? systemClock);

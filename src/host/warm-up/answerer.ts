@@ -1,7 +1,7 @@
-/** The upstream of a warm-up: it answers chats at once, over loopback, and refuses everything else. */
+/** The upstream of a warm-up: it answers calls of models at once, over loopback, and refuses everything else. */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { answerTo } from "./calls.ts";
+import { answerTo } from "./answers.ts";
 
 export interface Answerer {
   /** `http://127.0.0.1:port` */
@@ -12,7 +12,6 @@ export interface Answerer {
 
 const HOST = "127.0.0.1";
 const HEAD_END = "\r\n\r\n";
-const CHAT = "POST /v1/chat/completions ";
 /** To what asks for a database: records of a warm-up are kept nowhere. */
 const REFUSAL = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
@@ -31,8 +30,12 @@ export async function openAnswerer(): Promise<Answerer> {
       if (!isWhole(received)) return;
       const request = received;
       received = "";
-      if (request.startsWith(CHAT)) socket.write(answerTo(request, requests++));
-      else socket.end(REFUSAL);
+      const answer = answerTo(request, requests);
+      if (answer === undefined) socket.end(REFUSAL);
+      else {
+        requests++;
+        socket.write(answer);
+      }
     });
   });
   server.listen(0, HOST);

@@ -1,24 +1,28 @@
 /** The client of a warm-up, over connections of the client for providers: so what they need is compiled, too. */
 import type { AnswerHandler } from "../../inference/upstream/http/connection.ts";
 import type { ConnectionPool } from "../../inference/upstream/http/pool.ts";
+import type { WarmCall, WarmPath } from "./calls.ts";
 
 /** What is sent next; undefined: nothing more. */
-export type NextBody = () => Buffer | undefined;
+export type NextCall = () => WarmCall | undefined;
 
-/** Sends one call after the other, as long as there is a body to send. */
+/** The head of each request. */
+export type Heads = Readonly<Record<WarmPath, string>>;
+
+/** Sends one call after the other, as long as there is one. */
 class Caller implements AnswerHandler {
   readonly over = false;
   readonly ended: Promise<void>;
   #status = 0;
   readonly #pool: ConnectionPool;
-  readonly #head: string;
-  readonly #next: NextBody;
+  readonly #heads: Heads;
+  readonly #next: NextCall;
   readonly #resolve: () => void;
   readonly #reject: (error: unknown) => void;
 
-  constructor(pool: ConnectionPool, head: string, next: NextBody) {
+  constructor(pool: ConnectionPool, heads: Heads, next: NextCall) {
     this.#pool = pool;
-    this.#head = head;
+    this.#heads = heads;
     this.#next = next;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.ended = promise;
@@ -27,9 +31,9 @@ class Caller implements AnswerHandler {
   }
 
   send(): void {
-    const body = this.#next();
-    if (body === undefined) this.#resolve();
-    else this.#pool.send({ head: this.#head, parts: [body] }, this);
+    const call = this.#next();
+    if (call === undefined) this.#resolve();
+    else this.#pool.send({ head: this.#heads[call.path], parts: [call.body] }, this);
   }
 
   // -- AnswerHandler --
@@ -54,15 +58,15 @@ class Caller implements AnswerHandler {
 
 /**
  * Several callers at once, until there is nothing more to send and all is answered.
- * @param head of each request. @throws Error where a call was not answered with 200
+ * @throws Error where a call was not answered with 200
  */
 export async function callAtOnce(
   pool: ConnectionPool,
-  head: string,
+  heads: Heads,
   callers: number,
-  next: NextBody,
+  next: NextCall,
 ): Promise<void> {
-  const all = Array.from({ length: callers }, () => new Caller(pool, head, next));
+  const all = Array.from({ length: callers }, () => new Caller(pool, heads, next));
   for (const caller of all) caller.send();
   await Promise.all(all.map(({ ended }) => ended));
 }

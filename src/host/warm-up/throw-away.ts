@@ -8,8 +8,9 @@ import { makeFolder } from "../../base/process/make-folder.ts";
 import { ConnectionPool } from "../../inference/upstream/http/pool.ts";
 import { startGateway } from "../gateway/gateway.ts";
 import { type Config, readConfig } from "../settings/config.ts";
-import { callAtOnce, type NextBody } from "./caller.ts";
-import { MODEL, UPSTREAM_MODEL } from "./calls.ts";
+import { UPSTREAM_MODEL } from "./answers.ts";
+import { callAtOnce, type Heads, type NextCall } from "./caller.ts";
+import { CALLS, MODEL } from "./calls.ts";
 
 const CONNECT_MS = 1000;
 /** Nothing of it is worth waiting for. */
@@ -46,7 +47,7 @@ const providersAt = (url: string) => ({
       id: PROVIDER,
       name: "Warm-up",
       base_url: `${url}/v1`,
-      dialects: ["chat"],
+      dialects: ["chat", "messages", "responses"],
       simulated: true,
       data_policy: { trains: false, retention_days: 0, zdr: true },
       regions: ["local"],
@@ -56,7 +57,7 @@ const providersAt = (url: string) => ({
 
 export interface ThrowAway {
   /** Calls from several clients at once. @throws Error where a call was not answered with 200 */
-  call(callers: number, next: NextBody): Promise<void>;
+  call(callers: number, next: NextCall): Promise<void>;
   /** @throws Error that names what did not end in time */
   stop(): Promise<void>;
 }
@@ -72,9 +73,9 @@ export async function openThrowAway(folder: string, upstreamUrl: string): Promis
   const secret = readFileSync(join(config.dataDir, FIRST_KEY_FILES.live), "utf8").trim();
   const pool = new ConnectionPool(gateway.url, CONNECT_MS, systemClock);
   const headers = ["authorization", `Bearer ${secret}`, "content-type", "application/json"];
-  const head = pool.head("/v1/chat/completions", headers);
+  const heads = Object.fromEntries(CALLS.map(({ path }) => [path, pool.head(path, headers)])) as Heads;
   return {
-    call: (callers, next) => callAtOnce(pool, head, callers, next),
+    call: (callers, next) => callAtOnce(pool, heads, callers, next),
     async stop() {
       void pool.close();
       await gateway.stop();

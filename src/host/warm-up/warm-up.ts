@@ -9,14 +9,18 @@ import type { Logger } from "pino";
 import { type Clock, inTime, systemClock } from "../../base/clock.ts";
 import { makeFolder } from "../../base/process/make-folder.ts";
 import { type Answerer, openAnswerer } from "./answerer.ts";
-import { BODIES } from "./calls.ts";
+import { CALLS } from "./calls.ts";
+import { collectGarbage } from "./collection.ts";
 import { openThrowAway, type ThrowAway } from "./throw-away.ts";
 import { optimiseEarlier } from "./tiering.ts";
 
 export interface WarmUpOptions {
   /** Its throw-away gateways keep their data in a folder there, which is this process's alone. */
   readonly dataDir: string;
-  /** What it may take where this thread and V8's compiler have a processor each, in milliseconds; 0: there is none. */
+  /**
+   * What it takes at most, its gateways' start and stop included, where this thread and V8's compiler have a processor each, in
+   * milliseconds; 0: there is none.
+   */
   readonly ms: number;
   readonly log: Pick<Logger, "info" | "warn">;
   /** Ends it early. */
@@ -35,8 +39,13 @@ const GATEWAYS = 2;
 const CALLERS = 8;
 /** More calls compile little of what is left. */
 const MOST_CALLS = 480;
-/** What calls take of processors, as a multiple of `ms`: this thread and the compiler's. */
-const SHARE = 2;
+/** Share of the time behind which no call begins: in the rest the gateways stop, and V8 compiles what the calls made hot. */
+const CALLING = 0.8;
+/**
+ * What the process has had of processors by a moment of a machine that is idle, as a multiple of the time until then: this thread all
+ * of it, and the compiler's about half.
+ */
+const SHARE = 1.5;
 /** On a machine with other work it may take so many times as long until it has had that, and until all is compiled. */
 const BUSY_CALLING = 3;
 const BUSY = 5;
@@ -55,15 +64,21 @@ export async function warmUp(options: WarmUpOptions): Promise<void> {
   const folder = warmUpFolder(dataDir);
   const beganMs = clock.monotonic();
   const spentBeforeMs = spentMs();
-  const isAfter = (limitMs: number) => signal?.aborted === true || clock.monotonic() - beganMs >= limitMs;
-  const isOver = () => isAfter(ms * BUSY_CALLING) || spentMs() - spentBeforeMs >= ms * SHARE;
-  const isLate = () => isAfter(ms * BUSY);
+  const isAfter = (idleMs: number, busyMs: number) => {
+    if (signal?.aborted === true) return true;
+    const pastMs = clock.monotonic() - beganMs;
+    return pastMs >= busyMs || (pastMs >= idleMs && spentMs() - spentBeforeMs >= idleMs * SHARE);
+  };
+  const isOver = () => isAfter(ms * CALLING, ms * BUSY_CALLING);
+  const isLate = () => isAfter(ms, ms * BUSY);
   const failed = (err: unknown) =>
     log.warn({ err }, "the gateway was not warmed up: its first calls take longer");
   let asBefore = () => {};
   try {
     rmSync(folder, { recursive: true, force: true });
     if (ms === 0) return;
+    // Not behind the calls: it would take optimised code with it that knows objects of the throw-away gateways.
+    collectGarbage();
     asBefore = optimiseEarlier();
     makeFolder(folder);
     const made = makeCalls(folder, isOver, failed).finally(() => untilCompiled(spentMs, isLate));
@@ -111,7 +126,7 @@ async function makeCalls(
       gateways.push(await openThrowAway(own, answerer.url));
     }
     let calls = 0;
-    const next = () => (calls < MOST_CALLS && !isOver() ? BODIES[calls++ % BODIES.length] : undefined);
+    const next = () => (calls < MOST_CALLS && !isOver() ? CALLS[calls++ % CALLS.length] : undefined);
     await Promise.all(gateways.map((gateway) => gateway.call(CALLERS, next)));
     return calls;
   } finally {

@@ -7,8 +7,10 @@ import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { startGateway } from "../../../src/host/gateway/gateway.ts";
 import { readConfig } from "../../../src/host/settings/config.ts";
+import { openAnswerer } from "../../../src/host/warm-up/answerer.ts";
+import { CALLS } from "../../../src/host/warm-up/calls.ts";
 import { type WarmUpOptions, warmUp, warmUpFolder } from "../../../src/host/warm-up/warm-up.ts";
-import { closedPort, environment, prepareFolder, removeFolder } from "../../support/gateway.ts";
+import { closedPort, environment, prepareFolder, removeFolder, testGateway } from "../../support/gateway.ts";
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "weir-test-"));
@@ -37,7 +39,13 @@ async function warmed(options: Partial<WarmUpOptions> & Pick<WarmUpOptions, "dat
 }
 
 test.each([
-  ["its processor time is over: twice the setting", { spentMs: counting(40), clock: countingClock(45) }, 80],
+  // Each call reads the clock once, and the processor time once the share of time for calls is over.
+  ["its share of the time is over", { spentMs: counting(0.5), clock: countingClock(100) }, 80],
+  [
+    "also its processor time is over: half as much again",
+    { spentMs: counting(100), clock: countingClock(100) },
+    200,
+  ],
   ["three times the setting has passed", { clock: countingClock(40) }, 120],
   ["there is little left to compile", {}, 480],
 ])("a warm-up makes calls until %s, says how many, and leaves nothing", async (_, options, most) => {
@@ -49,6 +57,27 @@ test.each([
   expect(line.calls).toBeGreaterThanOrEqual(most - 2);
   expect(line.calls).toBeLessThanOrEqual(most);
   expect(readdirSync(dataDir)).toEqual([]);
+});
+
+test("each format of clients is asked whole and streamed, and answered in full", async () => {
+  const answerer = await openAnswerer();
+  const dialects = ["chat", "messages", "responses"];
+  const endpoint = { provider: "warm", baseUrl: `${answerer.url}/v1`, dialects };
+  const gateway = await testGateway({ endpoints: [endpoint] });
+  onTestFinished(() => gateway.stop().then(() => answerer.close()));
+  const asked = CALLS.map(({ path, body }) => ({
+    path,
+    body: { ...JSON.parse(body.toString()), model: "test/model" },
+  }));
+  expect(new Set(asked.map(({ path, body }) => `${path} ${body.stream === true}`)).size).toBe(6);
+  for (const { path, body } of asked) {
+    const { status, text } = await gateway.call("POST", path, { body });
+    // What it has cost comes with the end of an answer whose usage was read.
+    expect([status, text]).toEqual([
+      200,
+      expect.stringMatching(/"units":230.*"total_micro_usd"|"total_micro_usd".*"units":230/),
+    ]);
+  }
 });
 
 test("it ends early where it is told to", async () => {
