@@ -9,8 +9,8 @@ import { freePort, type Started, untilReady } from "../processes.ts";
 import { type Target, type TargetContext, Unavailable } from "./target.ts";
 
 const GRANT_USD = 1_000_000;
-/** Records are inserted every 2 s (`src/analytics/outbox/spool.ts`), and looked at ten times a second. */
-export const LATER_MS = 2_200;
+/** Few records wait for 10 s (`src/analytics/analytics.ts`), and are looked at ten times a second. */
+export const LATER_MS = 10_200;
 
 /**
  * @param model of `config/models/weir.yaml`: it says which dialect the upstream speaks.

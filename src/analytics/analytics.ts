@@ -77,7 +77,7 @@ export interface AnalyticsOptions {
   readonly canonical: Canonical;
   /** Timers of the tail. Default: the system's. */
   readonly timers?: Timers;
-  /** A record waits at most this long for others of its batch. Default: 2 s. */
+  /** A record waits at most this long for others of its batch. Default: 2 s, and 10 s while few wait for an engine of one's own. */
   readonly batchAgeMs?: number;
   /** Records of a large table: pages of it are looked for in new records first. Default: 5,000,000. */
   readonly largeRows?: number;
@@ -153,10 +153,14 @@ const CATCH_UP_MS = 1000;
 const START_MS = 8000;
 const STOP_MS = 5000;
 const CONFINE: AnalystsSetting = "confined";
+/** An engine of our own says when others ask it: the records that wait are inserted first. */
+const FEW_AGE_MS = 10_000;
+/** A question waits for calls that ended longer ago. */
+const SEEN_AFTER_MS = 2000;
 
 export function openAnalytics(options: AnalyticsOptions): Analytics {
   const { outbox, store, clock, pool, log, others, batchAgeMs: ageMs } = options;
-  const engine = engineOf(options);
+  const engine = engineOf(options, () => catchUp());
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
   // Only the embedded engine needs time to start; a server is assumed to be running.
   let hasAnswered = engine === undefined;
@@ -166,7 +170,9 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     cluster: server === undefined ? undefined : options.clickhouseCluster,
     ...(engine !== undefined && embedded(options)),
   });
-  const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });
+  const isOwn = engine !== undefined && options.shared === undefined;
+  const fewAgeMs = ageMs ?? (isOwn ? FEW_AGE_MS : undefined);
+  const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs, fewAgeMs });
   const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs });
   const budget = queryBudget(clickhouse);
   const ledger = openAnalyticsLedger({ store, clickhouse, budget, clock, log, ageMs });
@@ -178,6 +184,10 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   clickhouse.rows("SELECT 1").then(answered, () => {});
 
   const inserted = new InsertedUntil(outbox, clock);
+  const catchUp = async () => {
+    if (clock.now() - inserted.untilMs() > SEEN_AFTER_MS)
+      await spool.flush(CATCH_UP_MS, { ifReachable: true });
+  };
   const waitForInserts = inserts({
     spool,
     others,
@@ -265,11 +275,11 @@ function inserts({ spool, others, clickhouse, own, waitMs, answered }: InsertsDe
 }
 
 /** Undefined: a server. */
-function engineOf(options: AnalyticsOptions): Engine | undefined {
+function engineOf(options: AnalyticsOptions, catchUp: () => Promise<unknown>): Engine | undefined {
   const { shared, clickhouseUrl, dataDir, log, confine = CONFINE, onEngineListening: onListening } = options;
   if (shared !== undefined) return shared.engine;
   if (clickhouseUrl !== undefined) return undefined;
-  return startEngine(dataDir, log, { analysts: confine, onListening });
+  return startEngine(dataDir, log, { analysts: confine, onListening, catchUp });
 }
 
 interface Reads {

@@ -4,6 +4,7 @@
  */
 import type { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import { OWN_HEADER } from "../engine/catch-up.ts";
 import type { ServerAddress } from "../engine/engine.ts";
 import { tooLarge, unavailable } from "./client-errors.ts";
 import { ONE_BLOCK, send } from "./client-insert.ts";
@@ -363,6 +364,7 @@ class Connection {
       password,
       database,
       application: "weir",
+      http_headers: { [OWN_HEADER]: "1" },
       // A question with a subquery over another distributed table is answered for all shards.
       ...(this.#cluster !== undefined && { clickhouse_settings: { distributed_product_mode: "global" } }),
       request_timeout: timeoutMs,

@@ -6,6 +6,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { systemClock } from "../../base/clock.ts";
 import { yieldToGateway } from "../../base/process/yielding.ts";
+import { CatchUp } from "./catch-up.ts";
 import { ConfinedProcess } from "./confined-process.ts";
 import type { AnalystsSetting } from "./confinement.ts";
 import { Analysts, type EngineUser } from "./engine-analysts.ts";
@@ -25,9 +26,17 @@ export interface EngineStart {
 }
 
 /** Later messages from the parent. */
-export type EngineOrder = "stop" | { readonly analysts: readonly EngineUser[] };
+export type EngineOrder =
+  | "stop"
+  | { readonly analysts: readonly EngineUser[] }
+  /** The answer to `asks`. */
+  | { readonly caughtUp: number };
 
-export type EngineMessage = { readonly ready: { readonly port: number } } | { readonly failed: string };
+export type EngineMessage =
+  | { readonly ready: { readonly port: number } }
+  | { readonly failed: string }
+  /** A question is to be answered that is not the gateway's own. */
+  | { readonly asks: number };
 
 const LOCK = "engine.sock";
 /**
@@ -50,12 +59,15 @@ async function main(start: EngineStart): Promise<void> {
     confined.want(users.length > 0);
   };
   setAnalysts(start.analysts);
-  const server = engineServer(runner, start, analysts, confined);
+  const catchUp = new CatchUp((asks) => void process.send?.({ asks } satisfies EngineMessage));
+  const { user, password } = start;
+  const server = engineServer(runner, { user, password, catchUp }, analysts, confined);
   const port = await listen(server, start.port).catch(() => listen(server, 0));
   process.send?.({ ready: { port } } satisfies EngineMessage);
   process.on("message", (message: EngineOrder) => {
     if (message !== "stop") {
-      setAnalysts(message.analysts);
+      if ("analysts" in message) setAnalysts(message.analysts);
+      else catchUp.done(message.caughtUp);
       return;
     }
     confined.stop();

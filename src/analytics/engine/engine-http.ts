@@ -10,6 +10,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { ANALYST_SECONDS } from "../statements/analyst-settings.ts";
 import { asEngineError, exception } from "../statements/engine-error.ts";
+import { type CatchUp, OWN_HEADER } from "./catch-up.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import { type Analysts, analystStatement, type Credentials, credentialsOf } from "./engine-analysts.ts";
 import type { EngineRunner, Result, Statement } from "./engine-run.ts";
@@ -53,10 +54,17 @@ export interface AnswerLimits {
 }
 const ANSWER_LIMITS: AnswerLimits = { stalledMs: (ANALYST_SECONDS + 30) * 1000, wholeMs: 600_000 };
 
+export interface GatewayAccess {
+  readonly user: string;
+  readonly password: string;
+  /** Waited for before each question that is not the gateway's own. */
+  readonly catchUp: Pick<CatchUp, "wait">;
+}
+
 /** @param confined runs analysts' statements, in a process of its own */
 export function engineServer(
   runner: EngineRunner,
-  { user, password }: { readonly user: string; readonly password: string },
+  gateway: GatewayAccess,
   analysts: Analysts,
   confined: Pick<ConfinedProcess, "run">,
   limits = ANSWER_LIMITS,
@@ -64,7 +72,7 @@ export function engineServer(
   const gates = { questions: new Gate(CONCURRENT, WAITING), inserts: new Gate(INSERTS, WAITING) };
   const running = new Set<string>();
   const server = createServer((request, response) => {
-    const context = { runner, gates, running, user, password, analysts, confined, limits };
+    const context = { runner, gateway, gates, running, analysts, confined, limits };
     answer(request, response, context).catch((error: unknown) => refuse(response, error));
   });
   // Longer than clients keep an idle socket, so that a socket is never closed while a request is being sent.
@@ -78,8 +86,7 @@ interface ServerContext {
   readonly gates: { readonly questions: Gate; readonly inserts: Gate };
   /** Ids of statements without an answer yet, including those whose client no longer waits. */
   readonly running: Set<string>;
-  readonly user: string;
-  readonly password: string;
+  readonly gateway: GatewayAccess;
   readonly analysts: Analysts;
   readonly confined: Pick<ConfinedProcess, "run">;
   readonly limits: AnswerLimits;
@@ -88,7 +95,7 @@ interface ServerContext {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { runner, gates, running, user, password, analysts, confined, limits }: ServerContext,
+  { runner, gateway, gates, running, analysts, confined, limits }: ServerContext,
 ): Promise<void> {
   const url = new URL(request.url ?? "/", "http://engine");
   response.setHeader("X-ClickHouse-Server-Display-Name", "weir");
@@ -100,7 +107,7 @@ async function answer(
   }
   const given = credentialsOf(request, url);
   const analyst = analysts.find(given);
-  if (analyst === undefined) checkCredentials(given, user, password);
+  if (analyst === undefined) checkCredentials(given, gateway.user, gateway.password);
   for (const name of ["compress", "decompress"]) {
     // A client that asks would take plain bytes for damaged ones.
     if (["1", "true"].includes(url.searchParams.get(name) ?? "")) {
@@ -113,7 +120,10 @@ async function answer(
   }
   if (analyst !== undefined) {
     const statement = await analystStatement(request, url, analyst);
-    await analysts.run(analyst, async () => sendWithin(response, await confined.run(statement), limits));
+    await analysts.run(analyst, async () => {
+      await gateway.catchUp.wait();
+      await sendWithin(response, await confined.run(statement), limits);
+    });
     return;
   }
   const statement = await readStatement(request, url);
@@ -124,7 +134,10 @@ async function answer(
   }
   running.add(queryId);
   try {
-    const gate = INSERT.test(statement.sql) ? gates.inserts : gates.questions;
+    const isInsert = INSERT.test(statement.sql);
+    // By a tool of the operator's, with the gateway's password.
+    if (!isInsert && request.headers[OWN_HEADER] === undefined) await gateway.catchUp.wait();
+    const gate = isInsert ? gates.inserts : gates.questions;
     await gate.run(async () => send(response, await runner.run(statement)));
   } finally {
     running.delete(queryId);

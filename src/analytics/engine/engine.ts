@@ -35,6 +35,8 @@ export interface EngineOptions {
   readonly analysts?: AnalystsSetting | undefined;
   /** Told of the port, before the engine listens there where it is known. */
   readonly onListening?: ((port: number) => void) | undefined;
+  /** Inserts records that wait: called before the engine answers a question that is not the gateway's own. Default: none wait. */
+  readonly catchUp?: (() => Promise<unknown>) | undefined;
 }
 
 export function startEngine(dataDir: string, log: EngineLog, options: EngineOptions = {}): Engine {
@@ -48,6 +50,7 @@ class Supervisor {
   readonly #log: EngineLog;
   readonly #confine: AnalystsSetting;
   readonly #onListening: (port: number) => void;
+  readonly #catchUp: () => Promise<unknown>;
   readonly #file: string;
   readonly #password: string;
   #port: number;
@@ -65,6 +68,7 @@ class Supervisor {
     this.#log = log;
     this.#confine = options.analysts ?? "confined";
     this.#onListening = options.onListening ?? (() => {});
+    this.#catchUp = options.catchUp ?? (async () => {});
     this.#file = join(dataDir, "clickhouse.json");
     const known = readConnection(this.#file);
     this.#password = known?.password ?? randomBytes(24).toString("base64url");
@@ -90,6 +94,10 @@ class Supervisor {
     child.on("message", (message: EngineMessage) => {
       if ("failed" in message) {
         lastWords = message.failed;
+        return;
+      }
+      if ("asks" in message) {
+        void this.#answer(child, message.asks);
         return;
       }
       steady = setTimeout(() => {
@@ -128,6 +136,12 @@ class Supervisor {
     // The child and its channel must not keep this process from exiting.
     child.unref();
     child.channel?.unref();
+  }
+
+  async #answer(child: ChildProcess, number: number): Promise<void> {
+    // Records that could not be inserted wait on: the spool says so.
+    await this.#catchUp().catch(() => {});
+    if (child.connected) child.send({ caughtUp: number } satisfies EngineOrder);
   }
 
   #listening(port: number): void {

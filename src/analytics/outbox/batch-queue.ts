@@ -38,7 +38,10 @@ export interface BatchBounds {
 }
 
 /** What a spool asks of its queue. */
-export type Batches = Pick<BatchQueue, "nextBatch" | "acknowledge" | "newest" | "acknowledged" | "pending">;
+export type Batches = Pick<
+  BatchQueue,
+  "nextBatch" | "acknowledge" | "newest" | "acknowledged" | "pending" | "pendingBytes"
+>;
 
 export interface BatchQueueOptions {
   readonly store: Store;
@@ -78,6 +81,9 @@ export class BatchQueue {
   /** Rows up to this number are deleted, or will be by an act under way. */
   #trimmed: number;
   #dropped = 0;
+  #pendingBytes = 0;
+  /** Bytes of the batch that was read last. */
+  #batchBytes = 0;
   /** The run of the batches made since the store was opened. */
   #run: string | undefined;
   #batches = 0;
@@ -100,7 +106,10 @@ export class BatchQueue {
    */
   put(row: Uint8Array, after = 0): number {
     const [newest, trimmed, dropped] = [this.#newest, this.#trimmed, this.#dropped];
+    const { length } = row;
+    this.#pendingBytes += length;
     this.#store.ifDropped(() => {
+      this.#pendingBytes -= length;
       this.#newest = newest;
       this.#trimmed = trimmed;
       this.#dropped = dropped;
@@ -125,10 +134,15 @@ export class BatchQueue {
   /** The batch under way, if there is one, else a new one over the oldest rows. Undefined when no row is pending. */
   async nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined> {
     const current = this.#state.get("batch");
-    if (current !== undefined) return this.#rowsOf(withRun(current), false);
+    if (current !== undefined) {
+      const { bytes } = await this.#extent(current.first, current.last);
+      this.#batchBytes = bytes;
+      return this.#rowsOf(withRun(current), false);
+    }
     const first = this.#log.trimmed() + 1;
-    const last = await this.#lastOf(first, bounds);
-    if (last === undefined) return undefined;
+    const { last, rows, bytes } = await this.#extent(first, this.#log.newest(), bounds);
+    if (rows === 0) return undefined;
+    this.#batchBytes = bytes;
     const token = newToken();
     this.#run ??= token;
     const batch: Batch = { first, last, token, run: this.#run, number: ++this.#batches };
@@ -151,6 +165,7 @@ export class BatchQueue {
     };
     await this.#store.act(act, { isOwed: true });
     this.#trimmed = Math.max(this.#trimmed, last);
+    this.#pendingBytes = this.pending() === 0 ? 0 : Math.max(0, this.#pendingBytes - this.#batchBytes);
   }
 
   /** The number of the newest row that was put, whether or not it is committed. */
@@ -173,14 +188,22 @@ export class BatchQueue {
     return this.#newest - this.#log.trimmed();
   }
 
+  /** Bytes of the pending rows; those of rows from before the start are not counted. */
+  pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
   /** Rows dropped since the start. */
   dropped(): number {
     return this.#dropped;
   }
 
-  /** The last number of a batch that begins with `first`; undefined where no row is there. The event loop runs between slices. */
-  async #lastOf(first: number, bounds: BatchBounds): Promise<number | undefined> {
-    const newest = this.#log.newest();
+  /** How far a batch that begins with `first` goes, up to the bounds. The event loop runs between slices. */
+  async #extent(
+    first: number,
+    newest: number,
+    bounds?: BatchBounds,
+  ): Promise<{ last: number; rows: number; bytes: number }> {
     let number = first;
     let rows = 0;
     let bytes = 0;
@@ -190,7 +213,7 @@ export class BatchQueue {
       for (; number <= newest && number < end && bytes < most; number++) {
         const size = this.#log.size(number);
         if (size === undefined) continue;
-        isFull = rows > 0 && (rows >= bounds.rows || bytes >= bounds.bytes);
+        isFull = rows > 0 && bounds !== undefined && (rows >= bounds.rows || bytes >= bounds.bytes);
         if (isFull) return;
         rows++;
         bytes += size;
@@ -198,7 +221,7 @@ export class BatchQueue {
     };
     for (;;) {
       during("insertion", slice);
-      if (isFull || number > newest) return rows === 0 ? undefined : number - 1;
+      if (isFull || number > newest) return { last: number - 1, rows, bytes };
       await nextTurn();
     }
   }

@@ -133,6 +133,10 @@ class LmdbOutbox implements Batches {
     return this.#queue.pending();
   }
 
+  pendingBytes(): number {
+    return this.#queue.pendingBytes();
+  }
+
   /** Removes rows that are neither pending nor recent from the index. */
   #forget(): void {
     this.#numbers.removeUpTo(Math.min(this.#queue.acknowledged(), this.#recents.oldest - 1));

@@ -8,7 +8,7 @@ import type { Finisher } from "./finisher.ts";
 import type { Outbox } from "./outbox.ts";
 import { Spool, type SpoolOptions } from "./spool.ts";
 
-export interface RecordSpoolDeps extends Pick<SpoolOptions, "clock" | "log" | "ageMs"> {
+export interface RecordSpoolDeps extends Pick<SpoolOptions, "clock" | "log" | "ageMs" | "fewAgeMs"> {
   readonly outbox: Outbox;
   readonly clickhouse: ClickHouse;
   readonly finisher: Finisher;

@@ -30,6 +30,8 @@ export interface SpoolOptions {
   readonly bounds: BatchBounds;
   /** A row waits at most this long for others of its batch. Default: 2 s. */
   readonly ageMs?: number | undefined;
+  /** The same while the rows are few, which costs no memory worth the name. Default: `ageMs`. */
+  readonly fewAgeMs?: number | undefined;
 }
 
 /** Since the start. */
@@ -40,6 +42,8 @@ interface SpoolCounts {
 
 /** Each insertion has a price of its own, whatever its rows: at twice the age the engine needs half the processor time. */
 const DEFAULT_AGE_MS = 2000;
+/** Rows of fewer bytes are few. */
+const FEW_BYTES = 4 * 1024 * 1024;
 /** Meanwhile the number of pending rows is checked this often: in a busy second they would fill the memory. */
 const POLL_MS = 100;
 /** The same while none is pending. */
@@ -63,6 +67,7 @@ interface Waiter {
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #ageMs: number;
+  readonly #fewAgeMs: number;
   #stopping = false;
   #running: Promise<void> | undefined;
   /** The greatest number that a read waits for: batches are inserted until it is reached. */
@@ -77,6 +82,7 @@ export class Spool {
   constructor(options: SpoolOptions) {
     this.#options = options;
     this.#ageMs = options.ageMs ?? DEFAULT_AGE_MS;
+    this.#fewAgeMs = options.fewAgeMs ?? this.#ageMs;
   }
 
   start(): void {
@@ -202,11 +208,14 @@ export class Spool {
   /** Waits until the oldest row is old enough, or many rows are pending. */
   async #waitForBatch(): Promise<void> {
     const { queue, bounds } = this.#options;
-    let restMs = this.#ageMs;
-    while (restMs > 0 && !this.#stopping && this.#waiters.length === 0) {
+    let waitedMs = 0;
+    let ageMs = this.#fewAgeMs;
+    while (waitedMs < ageMs && !this.#stopping && this.#waiters.length === 0) {
       const pollMs = queue.pending() === 0 ? IDLE_POLL_MS : POLL_MS;
-      await this.#rest(Math.min(pollMs, restMs));
-      restMs = queue.pending() >= bounds.rows * FULL_SHARE ? 0 : restMs - pollMs;
+      await this.#rest(Math.min(pollMs, ageMs - waitedMs));
+      if (queue.pending() >= bounds.rows * FULL_SHARE) return;
+      waitedMs += pollMs;
+      ageMs = queue.pendingBytes() < FEW_BYTES ? this.#fewAgeMs : this.#ageMs;
     }
   }
 

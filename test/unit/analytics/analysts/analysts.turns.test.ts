@@ -65,9 +65,10 @@ test.each([
   const digest = createHash("sha256").update("secret").digest("hex");
   analysts.set([{ ...user("org_a", 1), digest }]);
   const confined = { run: async () => ({ format: "TabSeparated", chunks: endless() }) };
+  const gateway = { user: "weir", password: "password", catchUp: { wait: async () => {} } };
   // It runs none but analysts' statements here.
   const runner = undefined as unknown as EngineRunner;
-  const server = engineServer(runner, { user: "weir", password: "password" }, analysts, confined, limits);
+  const server = engineServer(runner, gateway, analysts, confined, limits);
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/?query=SELECT+1&user=org_a_1&password=secret`;
