@@ -77,7 +77,7 @@ export interface AnalyticsOptions {
   readonly canonical: Canonical;
   /** Timers of the tail. Default: the system's. */
   readonly timers?: Timers;
-  /** A record waits at most this long for others of its batch. Default: 2 s, and 10 s while few wait for an engine of one's own. */
+  /** A record waits at most this long for others of its batch. Default: 2 s; for an engine of one's own 3 s, and 10 s while few wait. */
   readonly batchAgeMs?: number;
   /** Records of a large table: pages of it are looked for in new records first. Default: 5,000,000. */
   readonly largeRows?: number;
@@ -154,7 +154,7 @@ const START_MS = 8000;
 const STOP_MS = 5000;
 const CONFINE: AnalystsSetting = "confined";
 /** An engine of our own says when others ask it: the records that wait are inserted first. */
-const FEW_AGE_MS = 10_000;
+const OWN_ENGINE = { ageMs: 3000, fewAgeMs: 10_000 };
 /** A question waits for calls that ended longer ago. */
 const SEEN_AFTER_MS = 2000;
 
@@ -171,8 +171,8 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     ...(engine !== undefined && embedded(options)),
   });
   const isOwn = engine !== undefined && options.shared === undefined;
-  const fewAgeMs = ageMs ?? (isOwn ? FEW_AGE_MS : undefined);
-  const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs, fewAgeMs });
+  const ages = isOwn && ageMs === undefined ? OWN_ENGINE : { ageMs };
+  const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ...ages });
   const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs });
   const budget = queryBudget(clickhouse);
   const ledger = openAnalyticsLedger({ store, clickhouse, budget, clock, log, ageMs });

@@ -1,6 +1,6 @@
 /**
  * How the embedded engine stores and merges the parts of its tables. ClickHouse's defaults are for many rows an insertion and
- * many insertions at once; the gateway inserts up to a few thousand rows every two to ten seconds, and with the defaults merging them
+ * many insertions at once; the gateway inserts up to a few thousand rows every three to ten seconds, and with the defaults merging them
  * cost more than inserting them (docs/performance.md). Not applied to a server: its operator decides, and an older one does
  * not know these settings.
  */

@@ -29,7 +29,8 @@ export interface RecordSpool extends Pick<Spool, "flush" | "stop" | "hold"> {
   metrics(): RecordSpoolMetrics;
 }
 
-const BOUNDS: BatchBounds = { rows: 10_000, bytes: 16 * 1024 * 1024 };
+/** Half of the rows is a full batch. What waits is memory, and in the store's log beyond 32 MB more work (`LOG_MEMORY`). */
+const BOUNDS: BatchBounds = { rows: 14_000, bytes: 24 * 1024 * 1024 };
 
 /** Runs until it is stopped. */
 export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
