@@ -92,7 +92,8 @@ export interface StoreOptions {
   readonly isThrowAway?: boolean | undefined;
 }
 
-const LOGS_KEPT: RowAmount = { rows: 20_000, bytes: 32 * 1024 * 1024 };
+/** Four files of the journal: a batch that is being inserted, and what comes meanwhile. */
+const LOGS_KEPT: RowAmount = { rows: 40_000, bytes: 64 * 1024 * 1024 };
 
 /**
  * @throws Error with a clear line when another process holds the folder, something in it is damaged, or the disk is
