@@ -13,6 +13,7 @@ export const ESCAPE = 1;
 export const CONTROL_IN_STRING = 2;
 export const OPEN_STRING = 4;
 export const LOOSE_BACKSLASH = 8;
+export const BYTE_BEYOND_ASCII = 16;
 /** Flags of {@link scanMarks}. */
 export const BEYOND_ASCII = 1;
 export const BACKSLASH = 2;
@@ -44,13 +45,16 @@ const flags = new Int32Array(memory.buffer, FLAGS_AT, 1);
 /** Byte offsets that the last look has found, in order; only as many as it returned are of it. */
 export const positions = new Int32Array(memory.buffer, POSITIONS_AT, MOST_SCANNED);
 
+/** The bytes of the text that was looked at last, and zeros behind it; an offset of the text is one of these. */
+export const scanned = new DataView(memory.buffer, TEXT_AT, MOST_SCANNED);
+
 /** The flags of the last look. */
 export const lastFlags = (): number => flags[0] as number;
 
 /**
  * Finds braces, brackets and commas outside of strings, and the quotes around strings. Flags: whether there is a backslash, whether a
  * string has a control character, whether the last string is open, whether a backslash is outside of strings: then a quote behind it counts
- * as escaped, and what follows may be read otherwise elsewhere.
+ * as escaped, and what follows may be read otherwise elsewhere; whether there is a byte beyond ASCII.
  * @param text at most {@link MOST_SCANNED} bytes
  * @returns the number of positions
  */

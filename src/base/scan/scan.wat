@@ -8,13 +8,13 @@
 
   ;; Positions of braces, brackets and commas outside of strings, and of the quotes around strings.
   ;; Flags: 1 a backslash, 2 a control character in a string, 4 the text ends in a string, 8 a backslash outside of strings, which JSON has
-  ;; nowhere: here it escapes a quote behind it.
+  ;; nowhere: here it escapes a quote behind it, 16 a byte beyond ASCII.
   ;; Classes: 0x80 quote, 0x40 backslash, 0x20 brackets and braces, 0x10 comma, 0x08 control characters.
   ;; How escaped quotes and the insides of strings are found: the same paper, 3.1.1.
   (func (export "signs") (param $length i32) (result i32)
     (local $at i32) (local $out i32) (local $flags i32)
     (local $v v128) (local $class v128) (local $lower v128) (local $upper v128) (local $half v128) (local $zero v128)
-    (local $quote v128) (local $slash v128) (local $space v128) (local $next v128)
+    (local $quote v128) (local $slash v128) (local $space v128) (local $next v128) (local $all v128)
     (local $quotes i32) (local $slashes i32) (local $inside i32) (local $found i32)
     ;; One bit: the next byte is escaped. All bits: it is inside of a string.
     (local $isEscaped i32) (local $isInside i32)
@@ -38,6 +38,7 @@
               (loop $skip
                 (local.set $v (v128.load offset=16 (local.get $at)))
                 (local.set $next (v128.load offset=32 (local.get $at)))
+                (local.set $all (v128.or (local.get $all) (v128.or (local.get $v) (local.get $next))))
                 (br_if $found
                   (v128.any_true
                     (v128.or
@@ -48,6 +49,7 @@
                 (local.set $at (i32.add (local.get $at) (i32.const 32)))
                 (br $skip)))))
         (local.set $v (v128.load offset=16 (local.get $at)))
+        (local.set $all (v128.or (local.get $all) (local.get $v)))
         (local.set $class
           (v128.and
             (i8x16.swizzle (local.get $lower) (v128.and (local.get $v) (local.get $half)))
@@ -107,6 +109,7 @@
         (local.set $at (i32.add (local.get $at) (i32.const 16)))
         (br $blocks)))
     (if (local.get $isInside) (then (local.set $flags (i32.or (local.get $flags) (i32.const 4)))))
+    (if (i8x16.bitmask (local.get $all)) (then (local.set $flags (i32.or (local.get $flags) (i32.const 16)))))
     (i32.store (i32.const 131068) (local.get $flags))
     (i32.shr_u (i32.sub (local.get $out) (i32.const 131072)) (i32.const 2)))
 

@@ -9,12 +9,13 @@ import type { Billed } from "../extras/sift.ts";
 import { NO_ORG_KEY, type OrgKey, type Outgoing, type Passage } from "../format.ts";
 import { append } from "../json/append.ts";
 import { type Member, memberOf } from "../json/json.ts";
+import { Shapes } from "../json/shape.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
 import { CHAT_CALLS, someNeedEdits } from "../relay/call-edits.ts";
 import { limitSplice } from "../relay/lowered.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
-import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
+import { type AnswerReading, type Ending, SET_MEMBERS, splicedAnswer } from "../relay/spliced-answer.ts";
 import { chatReport, isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
 import type { ChatRequest } from "./request.ts";
 import { chatRestating } from "./restating.ts";
@@ -30,6 +31,7 @@ const COMPLETION: AnswerReading = {
   reply: readChatReply,
   writeUsage: writeChatUsage,
   calls: CHAT_CALLS,
+  shapes: new Shapes(["object", "error", "finish_reason", "service_tier"], SET_MEMBERS),
 };
 
 /**

@@ -8,11 +8,12 @@ import { readStop } from "../chat/stop.ts";
 import { readChatUsage, writeChatUsage } from "../chat/usage.ts";
 import type { Billed } from "../extras/sift.ts";
 import type { Outgoing, Passage, WholeAnswer } from "../format.ts";
+import { Shapes } from "../json/shape.ts";
 import { type JsonObject, listOf, objectOf, stringOf } from "../neutral/reader.ts";
 import { readErrorBody } from "../neutral/upstream-error.ts";
 import { limitSplice } from "../relay/lowered.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";
-import { type AnswerReading, splicedAnswer } from "../relay/spliced-answer.ts";
+import { type AnswerReading, SET_MEMBERS, splicedAnswer } from "../relay/spliced-answer.ts";
 import { replyOfChat } from "./chat-shaped.ts";
 import { generatedFacts } from "./echo.ts";
 import { noTextCompletion, readCompletionsReply } from "./read-reply.ts";
@@ -27,6 +28,7 @@ const COMPLETION: AnswerReading = {
   report: chatReport,
   reply: readCompletionsReply,
   writeUsage: writeChatUsage,
+  shapes: new Shapes(["object", "error", "finish_reason", "service_tier"], SET_MEMBERS),
 };
 
 export const completionsSplice: Passage<CompletionsRequest> = {

@@ -6,7 +6,8 @@
  */
 import { fail } from "../../base/errors.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
-import { type Edit, editedParts, latin1Json, type Member, memberOf, setMember } from "../json/json.ts";
+import { editedParts } from "../json/edited-bytes.ts";
+import { type Edit, latin1Json, type Member, memberOf, setMember } from "../json/json.ts";
 import { type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
 import { spliced, spliceOf } from "../relay/splice.ts";

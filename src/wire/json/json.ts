@@ -8,7 +8,7 @@ import { fail, type WeirError } from "../../base/errors.ts";
 import { type JsonBounds, Tally, UNBOUNDED } from "./json-bounds.ts";
 import { closingQuote, isSpace, skipSpace, syntax } from "./json-string.ts";
 import { PROSE_OVER } from "./named-strings.ts";
-import { signsOf } from "./signs.ts";
+import { type Signs, signsOf } from "./signs.ts";
 import { type Elided, Skeleton } from "./skeleton.ts";
 
 /** Deeper bodies are refused: no format needs them, and recursive readers of the body would overflow. */
@@ -66,6 +66,7 @@ const tally = new Tally(MAX_DEPTH);
  * @param pointer JSON pointer to the object, where it is not the body itself.
  * @param bounds of a text that a caller sent.
  * @param bytes the same, where they are at hand
+ * @param signs those of the text, where they are at hand
  * @throws WeirError `invalid_json` where the text is no object or does not close; `invalid_value` when a top-level
  * key stands twice (readers disagree on which one counts, and money depends on it), or beyond the bounds above.
  */
@@ -74,6 +75,7 @@ export function skim(
   pointer = "",
   bounds: JsonBounds = UNBOUNDED,
   bytes: Buffer = Buffer.from(text, "latin1"),
+  signs: Signs = signsOf(bytes),
 ): Skim {
   const members: Member[] = [];
   const skeleton = new Skeleton();
@@ -89,7 +91,6 @@ export function skim(
   let wordStart = 0;
   let wordEnd = 0;
   const end = refuseOther(bytes);
-  const signs = signsOf(bytes);
   const { isPlain, list } = signs;
   let { count } = signs;
   let i = end;
@@ -160,13 +161,16 @@ export function jsonAt(text: string, members: readonly Member[], key: string): s
   return member === undefined ? "" : text.slice(member.valueStart, member.valueEnd);
 }
 
+const PLAIN_NAME = /^\w+$/;
+
 /** Sets a member's value, or adds the member at the end of the object. `value` is JSON text. */
 export function setMember(text: string, members: readonly Member[], key: string, value: string): Edit {
   const member = memberOf(members, key);
   if (member !== undefined) return { start: member.valueStart, end: member.valueEnd, text: value };
   const last = members.at(-1);
   const at = last === undefined ? text.indexOf("{") + 1 : last.valueEnd;
-  return { start: at, end: at, text: `${last === undefined ? "" : ","}${JSON.stringify(key)}:${value}` };
+  const name = PLAIN_NAME.test(key) ? `"${key}"` : JSON.stringify(key);
+  return { start: at, end: at, text: `${last === undefined ? "" : ","}${name}:${value}` };
 }
 
 /** Removes members, each run of them with one adjacent comma. Names that are not present are ignored. */
@@ -201,42 +205,6 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
     from = edit.end;
   }
   return out + text.slice(from);
-}
-
-/** The same on bytes, without a copy: returns the parts in order. Edit texts may contain any character. */
-export function editedParts(bytes: Buffer, edits: readonly Edit[]): Uint8Array[] {
-  const parts: Uint8Array[] = [];
-  let from = 0;
-  for (const edit of inOrder(edits)) {
-    parts.push(bytes.subarray(from, edit.start), Buffer.from(edit.text));
-    from = edit.end;
-  }
-  parts.push(bytes.subarray(from));
-  return parts;
-}
-
-/**
- * The same in one buffer: for a small body one copy costs less than many parts.
- * @param encoding of the texts of the edits
- */
-export function editedBytes(
-  bytes: Buffer,
-  edits: readonly Edit[],
-  encoding: "utf8" | "latin1" = "utf8",
-): Buffer {
-  let length = bytes.length;
-  for (const { start, end, text } of edits)
-    length += (encoding === "latin1" ? text.length : Buffer.byteLength(text)) - (end - start);
-  const out = Buffer.allocUnsafe(length);
-  let from = 0;
-  let at = 0;
-  for (const { start, end, text } of inOrder(edits)) {
-    at += bytes.copy(out, at, from, start);
-    if (text !== "") at += out.write(text, at, encoding);
-    from = end;
-  }
-  bytes.copy(out, at, from);
-  return out;
 }
 
 /**
@@ -291,8 +259,8 @@ export const utf8Of = (latin1: string): string =>
 
 const byPlace = (a: Edit, b: Edit): number => a.start - b.start || a.end - b.end;
 
-/** Most edits are in order already: checking costs less than sorting. */
-function inOrder(edits: readonly Edit[]): readonly Edit[] {
+/** The edits by their places. Most are in order already: checking costs less than sorting. */
+export function inOrder(edits: readonly Edit[]): readonly Edit[] {
   for (let i = 1; i < edits.length; i++) {
     if (byPlace(edits[i - 1] as Edit, edits[i] as Edit) > 0) return [...edits].sort(byPlace);
   }

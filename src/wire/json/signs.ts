@@ -3,6 +3,7 @@
  * as lists of offsets, a part of the text after the other.
  */
 import {
+  BYTE_BEYOND_ASCII,
   CONTROL_IN_STRING,
   ESCAPE,
   LOOSE_BACKSLASH,
@@ -14,6 +15,8 @@ import {
 export interface Signs {
   /** No string has an escape or a control character: what is between its quotes is valid, and needs no look. */
   readonly isPlain: boolean;
+  /** No byte is beyond ASCII. False also where that was not looked at. */
+  readonly isAscii: boolean;
   /** Offsets of signs; those of the two quotes of a string follow each other, and a string without its end is the last. Only `count` are of this part. */
   readonly list: Int32Array;
   readonly count: number;
@@ -28,10 +31,11 @@ const MOST = 16 * 1024;
 export function signsOf(bytes: Buffer): Signs {
   if (bytes.length > MOST) return new SearchedSigns(bytes);
   const count = scanSigns(bytes);
+  const flags = lastFlags();
   // It is no JSON. Where it ceases to be is told as for larger text.
-  if ((lastFlags() & LOOSE_BACKSLASH) !== 0) return new SearchedSigns(bytes);
-  const isPlain = (lastFlags() & (ESCAPE | CONTROL_IN_STRING)) === 0;
-  return { isPlain, list: positions, count, more: never };
+  if ((flags & LOOSE_BACKSLASH) !== 0) return new SearchedSigns(bytes);
+  const isPlain = (flags & (ESCAPE | CONTROL_IN_STRING)) === 0;
+  return { isPlain, isAscii: (flags & BYTE_BEYOND_ASCII) === 0, list: positions, count, more: never };
 }
 
 const never = () => false;
@@ -56,6 +60,7 @@ const searched = new Int32Array(PART + 1);
 
 class SearchedSigns implements Signs {
   readonly isPlain = false;
+  readonly isAscii = false;
   readonly list = searched;
   count = 0;
   readonly #bytes: Buffer;

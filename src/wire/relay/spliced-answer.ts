@@ -6,11 +6,14 @@ import { fail } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity, WholeAnswer } from "../format.ts";
 import { append } from "../json/append.ts";
-import { editedBytes, type Member, setMember, skim } from "../json/json.ts";
+import { editedBytes } from "../json/edited-bytes.ts";
+import { type Edit, type Member, setMember, skim } from "../json/json.ts";
 import { UNBOUNDED } from "../json/json-bounds.ts";
 import { quotedId, quotedName } from "../json/quoted.ts";
+import type { Shape, Shapes } from "../json/shape.ts";
+import { type Signs, signsOf } from "../json/signs.ts";
 import type { Report } from "../neutral/asked-extras.ts";
-import type { ReplyFacts, UpstreamError } from "../neutral/contract.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
 import type { NeutralReply } from "../neutral/neutral.ts";
 import { type JsonObject, objectOf } from "../neutral/reader.ts";
 import { parseReply } from "../neutral/upstream-reply.ts";
@@ -40,7 +43,15 @@ export interface AnswerReading {
   reply(body: unknown): NeutralReply;
   /** The member `usage`, for JSON.stringify. */
   writeUsage(usage: Usage): object;
+  /**
+   * Shapes of answers without calls, in which what the functions above read as strings are words. Absent: each answer is parsed. They may
+   * keep nothing of a `value`.
+   */
+  readonly shapes?: Shapes;
 }
+
+/** Members that {@link splicedAnswer} sets: all that a shape must say of an answer. */
+export const SET_MEMBERS: readonly string[] = ["id", "model", "usage", "svc"];
 
 /**
  * @param others further members to set, JSON by name
@@ -52,7 +63,21 @@ export function splicedAnswer(
   identity: AnswerIdentity,
   others?: Readonly<Record<string, string>>,
 ): WholeAnswer {
-  const reply = readReplyText(bytes);
+  const { shapes } = reading;
+  const signs = signsOf(bytes);
+  const shape = others === undefined ? shapes?.of(bytes, signs) : undefined;
+  const usual = shape && usualAnswer(shape, bytes, reading);
+  if (usual !== undefined) {
+    const { members, facts } = usual;
+    return {
+      facts,
+      error: undefined,
+      write: (_, svc) => editedBytes(bytes, edits({ text: "", members }, identity, svc), "latin1"),
+    };
+  }
+  // To look for an error may have been another scan.
+  const reply =
+    shape === undefined ? readReplyText(bytes, signs, shapes) : readReplyText(bytes, signsOf(bytes));
   let error = reading.error(reply.value, bytes);
   let ending: Ending | undefined;
   try {
@@ -67,21 +92,54 @@ export function splicedAnswer(
     facts,
     error: error ?? ending?.error ?? (ending?.stopReason === "other" ? oddError(bytes, reading) : undefined),
     write(usage, svc) {
-      const { text, members } = reply;
       const isReported = facts.usage !== undefined;
       const all = isReported ? others : { ...others, usage: JSON.stringify(reading.writeUsage(usage)) };
-      const edits = [
-        setMember(text, members, "id", quotedId(identity.id)),
-        setMember(text, members, "model", quotedName(identity.model)),
-      ];
-      for (const key in all) edits.push(setMember(text, members, key, all[key] as string));
-      edits.push(setMember(text, members, "svc", svcJson(svc)));
+      const made = edits(reply, identity, svc, all);
       if (ending?.hasOddCalls && reading.calls !== undefined) {
-        append(edits, answerEdits(text, reading.calls, identity.requestId));
+        append(made, answerEdits(reply.text, reading.calls, identity.requestId));
       }
-      return editedBytes(bytes, edits, "latin1");
+      return editedBytes(bytes, made, "latin1");
     },
   };
+}
+
+/** @param all further members to set, JSON by name */
+function edits(
+  { text, members }: Pick<ReplyText, "text" | "members">,
+  identity: AnswerIdentity,
+  svc: SvcReply,
+  all?: Readonly<Record<string, string>>,
+): Edit[] {
+  const made = [
+    setMember(text, members, "id", quotedId(identity.id)),
+    setMember(text, members, "model", quotedName(identity.model)),
+  ];
+  for (const key in all) made.push(setMember(text, members, key, all[key] as string));
+  made.push(setMember(text, members, "svc", svcJson(svc)));
+  return made;
+}
+
+/**
+ * An answer of a known shape that reports its usage and ended as answers do. Undefined: it is to be parsed, which tells what else it is.
+ */
+function usualAnswer(
+  shape: Shape,
+  bytes: Buffer,
+  reading: AnswerReading,
+): { readonly facts: ReplyFacts; readonly members: readonly Member[] } | undefined {
+  const value = shape.value as JsonObject;
+  const members = shape.members();
+  try {
+    if (reading.error(value, bytes) !== undefined) return undefined;
+    const { stopReason, toolCalls, error } = reading.ending(value);
+    const usage = reading.usage(value.usage);
+    if (error !== undefined || stopReason === "other" || toolCalls > 0 || usage === undefined)
+      return undefined;
+    const report = reading.report(value);
+    return { facts: { usage, stopReason, toolCalls, outputBytes: 0, unreportedBytes: 0, report }, members };
+  } catch {
+    return undefined;
+  }
 }
 
 /** The error that an answer with an odd reason to end is: that depends on what else it has. */
@@ -119,12 +177,17 @@ interface ReplyText {
   readonly value: JsonObject;
 }
 
-/** @throws WeirError `upstream_invalid_response` if the body is no JSON object. */
-function readReplyText(bytes: Buffer): ReplyText {
+/**
+ * @param signs of the body, which was scanned last @param shapes that the body has none of
+ * @throws WeirError `upstream_invalid_response` if the body is no JSON object.
+ */
+function readReplyText(bytes: Buffer, signs: Signs, shapes?: Shapes): ReplyText {
   const text = bytes.toString("latin1");
   try {
-    const { members, skeleton } = skim(text, "", UNBOUNDED, bytes);
-    return { text, members, value: objectOf(JSON.parse(skeleton)) };
+    const { members, skeleton } = skim(text, "", UNBOUNDED, bytes, signs);
+    const value = objectOf(JSON.parse(skeleton));
+    shapes?.learn(bytes, signs, () => JSON.parse(skeleton), members);
+    return { text, members, value };
   } catch (cause) {
     throw fail("upstream_invalid_response", "The provider's answer is not valid JSON.", { cause });
   }

@@ -5,7 +5,8 @@
  */
 import { fail } from "../../base/errors.ts";
 import { elementSpans } from "../json/bytes.ts";
-import { type Edit, editedParts, type Member, memberOf, utf8Of } from "../json/json.ts";
+import { editedParts } from "../json/edited-bytes.ts";
+import { type Edit, type Member, memberOf, utf8Of } from "../json/json.ts";
 import type { Span } from "../json/spans.ts";
 import { objectOf } from "../neutral/reader.ts";
 

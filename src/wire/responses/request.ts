@@ -9,7 +9,8 @@ import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } fr
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
-import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json/json.ts";
+import { editedParts } from "../json/edited-bytes.ts";
+import { type Edit, memberOf, removeMembers, setMember } from "../json/json.ts";
 import { isNoImageAddress } from "../media/uncounted.ts";
 import { LARGE_BODY_BYTES } from "../neutral/contract.ts";
 import { holdsOpaque } from "../neutral/opaque.ts";

@@ -2,14 +2,8 @@
 import { describe } from "vitest";
 import { EventStreamDecoder } from "../../../src/wire/converse/event-stream.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
-import {
-  applyEdits,
-  editedParts,
-  removeMembers,
-  setMember,
-  skim,
-  utf8Of,
-} from "../../../src/wire/json/json.ts";
+import { editedParts } from "../../../src/wire/json/edited-bytes.ts";
+import { applyEdits, removeMembers, setMember, skim, utf8Of } from "../../../src/wire/json/json.ts";
 import { wellFormedJson } from "../../../src/wire/json/surrogates.ts";
 import { fragmentOf, textOf } from "../../../src/wire/neutral/fragment.ts";
 import type { SealMaker } from "../../../src/wire/neutral/neutral.ts";

@@ -67,6 +67,7 @@ function signsIn(text: string) {
     [scan.ESCAPE]: hasEscape,
     [scan.OPEN_STRING]: isInside,
     [scan.LOOSE_BACKSLASH]: hasLoose,
+    [scan.BYTE_BEYOND_ASCII]: /[\x80-\xff]/.test(text),
   };
   return { signs, flags: flagsOf({ ...flags, [scan.CONTROL_IN_STRING]: hasControl }) };
 }

@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { WeirError } from "../../../../src/base/errors.ts";
+import { editedParts } from "../../../../src/wire/json/edited-bytes.ts";
 import {
   applyEdits,
   type Edit,
-  editedParts,
   latin1Json,
   MAX_DEPTH,
   MAX_MEMBERS,
