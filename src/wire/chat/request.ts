@@ -1,14 +1,17 @@
 /**
  * Reads from a chat-completions body what the gateway must know, and the edit that makes a stream report its usage.
  */
-import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
+import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, type Member, memberOf, setMember, skim } from "../json/json.ts";
 import { isNoImageAddress } from "../media/uncounted.ts";
+import { NO_EXTRAS } from "../neutral/asked-extras.ts";
+import { NO_OPTIONS } from "../neutral/contract.ts";
 import { holdsOpaque } from "../neutral/opaque.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../neutral/reader.ts";
+import { type PlainRequest, plainReader } from "./plain-request.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
 /**
@@ -36,6 +39,19 @@ export interface ChatRequest extends ClientRequest {
   readonly longestCallId: number;
 }
 
+/** What a body says of itself beside its messages and tools. */
+type OwnFacts = Pick<
+  ChatRequestBody,
+  | "model"
+  | "stream"
+  | "stream_options"
+  | "max_tokens"
+  | "max_completion_tokens"
+  | "n"
+  | "best_of"
+  | "parallel_tool_calls"
+>;
+
 const RULES: BodyRules<ChatRequestBody> = {
   ...SVC_MEMBER,
   schema: chatRequestSchema,
@@ -45,10 +61,36 @@ const RULES: BodyRules<ChatRequestBody> = {
   media: ["messages"],
 };
 
+const plainRequest = plainReader(NO_PROMPT);
+
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readChatRequest(bytes: Buffer): ChatRequest {
-  const { read, text, value: body, proseBytes, hasNoImage } = readBody(bytes, RULES);
-  const media = mediaOf(body.messages, read.hasOpaque);
+  const plain = plainRequest(bytes);
+  if (plain !== undefined && !hasSwitch(plain)) {
+    const { members, elided, proseBytes } = plain;
+    const read = { bytes, members, elided, hasOpaque: false, svc: NO_OPTIONS, extras: NO_EXTRAS };
+    return requestOf({ read, text: "", value: plain, proseBytes, hasNoImage: false }, NO_MEDIA);
+  }
+  const body = readBody(bytes, RULES);
+  const { value, read } = body;
+  return requestOf(body, mediaOf(value.messages, read.hasOpaque), value);
+}
+
+/** Whether it has the member that a stream's edit changes, which is found in its text. */
+const hasSwitch = ({ stream, stream_options: options }: PlainRequest): boolean =>
+  stream === true && options !== undefined && options.include_usage !== true;
+
+function requestOf(
+  {
+    read,
+    text,
+    value: body,
+    proseBytes,
+    hasNoImage,
+  }: Omit<ReadBody<OwnFacts>, "value"> & { readonly value: OwnFacts },
+  media: Media,
+  { tools, response_format: format }: Pick<ChatRequestBody, "tools" | "response_format"> = NO_TOOLS,
+): ChatRequest {
   const stream = body.stream ?? false;
   const includeUsage = body.stream_options?.include_usage ?? undefined;
   return {
@@ -64,12 +106,12 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
       choices: Math.max(body.n ?? 1, body.best_of ?? 1),
       maxTokens: maxTokensOf(body),
       promptTokens: estimatePromptTokens(proseBytes, media.images),
-      hasTools: (body.tools?.length ?? 0) > 0,
+      hasTools: (tools?.length ?? 0) > 0,
       parallelTools: body.parallel_tool_calls === true,
       hasImages: media.images > 0,
       imageCount: media.images,
       hasAudio: media.audio > 0,
-      hasSchema: body.response_format?.type === "json_schema",
+      hasSchema: format?.type === "json_schema",
       hasUncounted: hasNoImage || media.audio + media.others > 0,
       searchUnits: 0,
     },
@@ -95,13 +137,13 @@ export function usageSwitchOf(text: string, members: readonly Member[]): Edit {
 }
 
 /** The larger if both members are set: it is unknown which one an upstream obeys, and the hold must cover it. */
-function maxTokensOf(body: ChatRequestBody): number | undefined {
+function maxTokensOf(body: OwnFacts): number | undefined {
   const newer = body.max_completion_tokens ?? undefined;
   const older = body.max_tokens ?? undefined;
   return newer === undefined || older === undefined ? (newer ?? older) : Math.max(newer, older);
 }
 
-function boundField(body: ChatRequestBody): ChatRequest["maxTokensField"] {
+function boundField(body: OwnFacts): ChatRequest["maxTokensField"] {
   if (body.max_completion_tokens != null) return "max_completion_tokens";
   return body.max_tokens == null ? undefined : "max_tokens";
 }
@@ -113,6 +155,9 @@ interface Media {
   others: number;
   longestCallId: number;
 }
+
+const NO_MEDIA: Media = Object.freeze({ images: 0, audio: 0, others: 0, longestCallId: 0 });
+const NO_TOOLS = Object.freeze({ tools: undefined, response_format: undefined });
 
 /** Types of parts that have only the tokens of their text. */
 const TEXT_PARTS: ReadonlySet<unknown> = new Set([

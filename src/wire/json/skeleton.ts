@@ -2,7 +2,7 @@
 import { isKeyOf, isMedia, isProse, MEDIA_OVER } from "./named-strings.ts";
 
 /** Longer strings are left out of the skeleton: prompts and images are passed on without being decoded. */
-const ELIDE_OVER = 4096;
+export const ELIDE_OVER = 4096;
 
 /** Offsets of a long string without its quotes; of a data URL those of the data after its comma. */
 export interface Elided {
