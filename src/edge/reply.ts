@@ -31,6 +31,8 @@ const KEEP_ALIVE = "keep-alive: timeout=8";
 /** Answers contain secrets, payloads or an org's data: no cache may store them. */
 const NOT_STORED = "cache-control: no-store\r\n";
 const PRIVATE = `${NOT_STORED}${KEEP_ALIVE}`;
+/** The rest of the line of the type. */
+const JSON_VALUE = JSON_TYPE.slice("content-type: ".length);
 /** How the headers of model calls, and of all that says nothing more of itself than its type, begin. */
 const JSON_FIRST = `${JSON_TYPE}x-svc-request-id`;
 const EVENTS_FIRST = `${STREAM_TYPE}x-svc-request-id`;
@@ -93,10 +95,19 @@ export class SocketReply implements ClientReply {
   }
 
   send(status: number, headers: string, body: Buffer | string): void {
+    this.#answer(status, headers, body, false);
+  }
+
+  sendJson(status: number, headers: string, body: Buffer | string): void {
+    this.#answer(status, headers, body, true);
+  }
+
+  /** @param isJson the headers are without the type, which is that of JSON */
+  #answer(status: number, headers: string, body: Buffer | string, isJson: boolean): void {
     if (this.closed) return;
     this.#isOver();
     if (this.afterwards === "keep") {
-      this.#send(status, headers, body);
+      this.#send(status, headers, body, isJson);
       return;
     }
     // uWebSockets.js closes the connection on a further request only while an answer is pending: a request in the same
@@ -104,7 +115,7 @@ export class SocketReply implements ClientReply {
     this.#sends(true);
     setImmediate(() => {
       if (this.gone) return;
-      this.#send(status, headers, body);
+      this.#send(status, headers, body, isJson);
       if (this.#holding === undefined) this.#sends(false);
     });
   }
@@ -120,14 +131,16 @@ export class SocketReply implements ClientReply {
     this.#requests?.sending(isSending ? 1 : -1);
   }
 
-  #send(status: number, headers: string, body: Buffer | string): void {
+  #send(status: number, headers: string, body: Buffer | string, isJson: boolean): void {
     this.#res.cork(() => {
       const closes = this.afterwards === "close" || (status === 503 && this.#isCrowded());
       const hasNone = status === 204 || status === 304;
       const isEmpty = this.isBodiless || hasNone;
       // `endWithoutBody(length)` writes the length itself, and unless it closes the connection it waits for a body.
       const lengths = isEmpty && !closes && !hasNone ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
-      this.#writeHead(status, headers + lengths + (this.afterwards === "drain" ? CLOSING : ""), body);
+      const lines = headers + lengths + (this.afterwards === "drain" ? CLOSING : "");
+      if (isJson) this.#writeJsonHead(status, lines);
+      else this.#writeHead(status, lines, body);
       if (isEmpty && closes) this.#res.endWithoutBody(Buffer.byteLength(body), true);
       else if (isEmpty) this.#res.endWithoutBody();
       else if (body.length > LARGE_BYTES && !closes)
@@ -251,6 +264,13 @@ export class SocketReply implements ClientReply {
     const head = this.#head;
     this.#head = undefined;
     this.#writeHead(200, head);
+  }
+
+  /** As `#writeHead`. To look into text that was joined of many parts has V8 copy it. */
+  #writeJsonHead(status: number, lines: string): void {
+    this.#res
+      .writeStatus(statusLine(status))
+      .writeHeader("content-type", `${JSON_VALUE}${lines}${this.#security.plain}${this.#common}`);
   }
 
   /**

@@ -5,6 +5,8 @@ export interface ClientReply {
   readonly gone: boolean;
   /** Sends a complete answer. @param headers lines `name: value`, one or more, each with its line end. */
   send(status: number, headers: string, body: Buffer | string): void;
+  /** Sends a complete answer of JSON to a call. @param headers as of `send`, without the type */
+  sendJson(status: number, headers: string, body: Buffer | string): void;
   /**
    * Starts an event stream with status 200; only `write` and `end` may follow.
    * @param filler bytes that may be inserted between any two writes without meaning to the client.

@@ -60,11 +60,14 @@ export const JSON_TYPE = "content-type: application/json\r\n";
 /** The last header: proxies that buffer must not hold events back. */
 export const STREAM_TYPE = "content-type: text/event-stream; charset=utf-8\r\nx-accel-buffering: no\r\n";
 
-const callHeaders = (type: string, limits: Limits, call: Call): string =>
-  type + identityHeaders(call.requestId) + rateHeaders(limits, call) + traceHeaders(call);
+/** Headers of an answer to a call, without its type. */
+export const typelessHeaders = (limits: Limits, call: Call): string =>
+  identityHeaders(call.requestId) + rateHeaders(limits, call) + traceHeaders(call);
 
 /** Headers of a JSON answer to a call, errors included. */
-export const answerHeaders = (limits: Limits, call: Call): string => callHeaders(JSON_TYPE, limits, call);
+export const answerHeaders = (limits: Limits, call: Call): string =>
+  JSON_TYPE + typelessHeaders(limits, call);
 
 /** Headers of an event stream. */
-export const streamHeaders = (limits: Limits, call: Call): string => callHeaders(STREAM_TYPE, limits, call);
+export const streamHeaders = (limits: Limits, call: Call): string =>
+  STREAM_TYPE + typelessHeaders(limits, call);

@@ -24,7 +24,7 @@ import type { Call } from "./call.ts";
 import { errorEvents, isToldInStream } from "./errors/error-events.ts";
 import { callerError } from "./failure.ts";
 import { type Latencies, modelClass } from "./figures/latencies.ts";
-import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
+import { answerHeaders, retryHeaders, streamHeaders, typelessHeaders } from "./headers.ts";
 import { NOT_STORED, replayWriter, responseWriter } from "./kept/keep.ts";
 import type { StoredResponses } from "./kept/stored-responses.ts";
 import { type Metered, meter } from "./meter.ts";
@@ -329,7 +329,7 @@ function deliveryOf(
   if (outcome.kind === "cancelled") return NO_DELIVERY;
   if (outcome.kind === "whole") {
     const bytes = outcome.answer.write(metered.usage, svcReply(call, metered));
-    return { bytes, status: 200, send: () => reply.send(200, answerHeaders(deps.limits, call), bytes) };
+    return { bytes, status: 200, send: () => reply.sendJson(200, typelessHeaders(deps.limits, call), bytes) };
   }
   if (outcome.kind === "streamed") {
     const last = outcome.unsent + outcome.stream.close(metered.usage, svcReply(call, metered));

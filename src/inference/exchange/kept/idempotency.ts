@@ -338,6 +338,10 @@ class RecordingReply implements ClientReply {
     this.#reply.send(status, headers, body);
   }
 
+  sendJson(status: number, headers: string, body: Buffer | string): void {
+    this.#reply.sendJson(status, headers, body);
+  }
+
   openStream(headers: string, filler: string): void {
     this.#reply.openStream(headers, filler);
   }

@@ -103,6 +103,7 @@ function bounded(handler: UpstreamHandler, onTooMuch: () => void): UpstreamHandl
 export const NO_CLIENT: ClientReply = Object.freeze({
   gone: false,
   send() {},
+  sendJson() {},
   openStream() {},
   write: () => true,
   end() {},

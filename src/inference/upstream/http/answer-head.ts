@@ -31,12 +31,17 @@ export interface AnswerHead {
 /** No white space before a colon, no folded lines, no bare CR or LF, no control character. */
 const FIELDS = /^(?:\r\n[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+/** Names of all fields that are read of any answer. */
+export const READ_NAMES: readonly string[] = [
+  ...READ_FIELDS,
+  "connection",
+  "keep-alive",
+  "content-length",
+  "transfer-encoding",
+];
+
 /** Names of other lengths need not be looked at. */
-const READ_LENGTHS: ReadonlySet<number> = new Set(
-  [...READ_FIELDS, "connection", "keep-alive", "content-length", "transfer-encoding"].map(
-    (name) => name.length,
-  ),
-);
+const READ_LENGTHS: ReadonlySet<number> = new Set(READ_NAMES.map((name) => name.length));
 
 const READ_LENGTHS_OF_ERRORS: ReadonlySet<number> = new Set([
   ...READ_LENGTHS,
@@ -152,7 +157,7 @@ function readFields(text: string, lengths: ReadonlySet<number>): Fields {
 }
 
 /** One shape for all answers: members that are set by computed names cost more than all the rest. */
-class ReadHeaders implements AnswerHeaders {
+export class ReadHeaders implements AnswerHeaders {
   "content-type": string | undefined = undefined;
   "content-encoding": string | undefined = undefined;
   "retry-after": string | undefined = undefined;
@@ -194,7 +199,7 @@ const hasToken = (list: string, token: string): boolean =>
     .some((part) => part.trim() === token);
 
 /** `timeout=5, max=100`, in seconds (RFC 9112, C.2.2 names the field; its parameters are those of RFC 2068). */
-function keepAliveOf(value: string): number | undefined {
+export function keepAliveOf(value: string): number | undefined {
   if (value === "") return undefined;
   const seconds = /(?:^|[,\s])timeout\s*=\s*"?(\d{1,9})/i.exec(value)?.[1];
   return seconds === undefined ? undefined : Number(seconds) * 1000;

@@ -2,8 +2,9 @@
  * Parses an answer of HTTP/1.1 as it arrives, in pieces of any size (RFC 9112). It is strict: what another parser could
  * read otherwise is refused, because that is how one answer is smuggled into the next. It knows no socket.
  */
-import { type AnswerHeaders, areFields, readHead } from "./answer-head.ts";
+import { type AnswerHead, type AnswerHeaders, areFields, readHead } from "./answer-head.ts";
 import { ProtocolError } from "./errors.ts";
+import { usualHead } from "./usual-head.ts";
 
 /** Receives the parts of one answer, in this order; it may call `stop` of the parser in any of them. */
 export interface ParserSink {
@@ -121,6 +122,11 @@ export class ResponseParser {
 
   /** @returns the index of the first byte behind the head, if its end is in these bytes */
   #readHead(bytes: Buffer, end: number): number {
+    const usual = this.#partial === "" && this.#headBytes === 0 ? usualHead(bytes, end) : undefined;
+    if (usual !== undefined) {
+      this.#begin(usual, usual.end < end);
+      return usual.end;
+    }
     let at = 0;
     while (this.#state === HEAD) {
       const next = this.#endOfHead(bytes, at, end);
@@ -163,7 +169,10 @@ export class ResponseParser {
   /** @param hasMore whether more bytes have arrived than the head */
   #takeHead(text: string, hasMore: boolean): void {
     const head = readHead(text);
-    if (head === undefined) return;
+    if (head !== undefined) this.#begin(head, hasMore);
+  }
+
+  #begin(head: AnswerHead, hasMore: boolean): void {
     const { status, headers, body } = head;
     this.#isLast = head.isLast;
     this.#keepAliveMs = head.keepAliveMs;

@@ -118,6 +118,7 @@ export function runAttempts({
     write: () => true,
     end() {},
     send() {},
+    sendJson() {},
     onGone: (gone: () => void) => (leave = gone),
   };
   const body = { model: "v/m", stream, messages: [{ role: "user", content: "Hello" }] };
