@@ -23,6 +23,10 @@ export const AT_SIGN = 8;
 const TEXT_AT = 16;
 const FLAGS_AT = 131_068;
 const POSITIONS_AT = 131_072;
+const SHAPES_AT = 393_216;
+const LEAVES_AT = 651_264;
+/** The most leaves of a shape. */
+export const MOST_LEAVES = 1_024;
 
 /** The types of Node have no WebAssembly of their own: they take a browser's. */
 declare const WebAssembly: {
@@ -34,19 +38,17 @@ interface Scanning {
   readonly memory: { readonly buffer: ArrayBuffer };
   signs(length: number): number;
   marks(length: number): number;
+  fits(run: number, leaves: number, length: number): number;
 }
 
 const code = readFileSync(join(import.meta.dirname, "scan.wasm"));
 const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code));
-const { memory, signs, marks } = exports as Scanning;
+const { memory, signs, marks, fits } = exports as Scanning;
 const input = new Uint8Array(memory.buffer, TEXT_AT, MOST_SCANNED);
 const flags = new Int32Array(memory.buffer, FLAGS_AT, 1);
 
 /** Byte offsets that the last look has found, in order; only as many as it returned are of it. */
 export const positions = new Int32Array(memory.buffer, POSITIONS_AT, MOST_SCANNED);
-
-/** The bytes of the text that was looked at last, and zeros behind it; an offset of the text is one of these. */
-export const scanned = new DataView(memory.buffer, TEXT_AT, MOST_SCANNED);
 
 /** The flags of the last look. */
 export const lastFlags = (): number => flags[0] as number;
@@ -73,3 +75,18 @@ export function scanMarks(text: Uint8Array): number {
   input.set(text);
   return marks(text.length);
 }
+
+/** Numbers of 32 bits that all shapes may take. A run is four of them ({@link fitsShape}), and its bytes, padded to sixteen. */
+export const shapes = new Int32Array(memory.buffer, SHAPES_AT, (LEAVES_AT - SHAPES_AT) / 4);
+
+/** Where the leaves of the shape begin that was found last. */
+export const leafStarts = new Int32Array(memory.buffer, LEAVES_AT, MOST_LEAVES);
+
+/**
+ * Whether the text in which signs were found last has a shape: runs of bytes, with leaves between them. Before the bytes of each run are
+ * its length, the index of the sign that ends the leaf behind it, the number of bytes between the leaf and that sign, and whether the leaf
+ * is a string, which then has no sign within. Behind the last run is none.
+ * @param run the index of its first run in {@link shapes} @param length of the text
+ */
+export const fitsShape = (run: number, leaves: number, length: number): boolean =>
+  fits(SHAPES_AT + 4 * run, leaves, length) === 1;

@@ -1,10 +1,10 @@
 ;; Looks at text sixteen bytes at a time. `scan.ts` says what for. `node scripts/wasm.ts` makes scan.wasm of it.
 ;; Memory: a text of at most 65536 bytes from 16 on, flags at 131068, positions (i32) from 131072 on. Before the text are zeros, and what
-;; stands behind it is overwritten with zeros. Masks have a bit a byte, the first byte's lowest.
+;; stands behind it is overwritten with zeros. Shapes of texts from 393216 on, and from 651264 on where the leaves of one begin (i32). Masks have a bit a byte, the first byte's lowest.
 ;; The class of a byte is looked up by its lower and its upper half, and is what both have in common (Langdale and Lemire, Parsing
 ;; Gigabytes of JSON per Second, 3.1.2, arXiv:1902.08318).
 (module
-  (memory (export "memory") 6)
+  (memory (export "memory") 10)
 
   ;; Positions of braces, brackets and commas outside of strings, and of the quotes around strings.
   ;; Flags: 1 a backslash, 2 a control character in a string, 4 the text ends in a string, 8 a backslash outside of strings, which JSON has
@@ -188,4 +188,49 @@
     (if (v128.any_true (v128.and (local.get $all) (i8x16.splat (i32.const 0x04))))
       (then (local.set $flags (i32.or (local.get $flags) (i32.const 8)))))
     (i32.store (i32.const 131068) (local.get $flags))
-    (i32.shr_u (i32.sub (local.get $out) (i32.const 131072)) (i32.const 2))))
+    (i32.shr_u (i32.sub (local.get $out) (i32.const 131072)) (i32.const 2)))
+
+  ;; Whether the text that was looked at last for signs has a shape: runs of bytes, each before a leaf, and one at its end. A run is its length,
+  ;; the index of the sign that ends its leaf, the bytes between both, whether the leaf is a string (i32 each), and its bytes, padded to sixteen.
+  (func (export "fits") (param $run i32) (param $leaves i32) (param $length i32) (result i32)
+    (local $at i32) (local $from i32) (local $to i32) (local $rest i32) (local $sign i32) (local $out i32)
+    (local.set $out (i32.const 651264))
+    (block $other
+      (loop $runs
+        (local.set $rest (i32.load (local.get $run)))
+        (local.set $from (i32.add (local.get $at) (local.get $rest)))
+        (if (local.get $leaves)
+          (then
+            (local.set $sign (i32.shl (i32.load offset=4 (local.get $run)) (i32.const 2)))
+            (local.set $to (i32.sub (i32.load offset=131072 (local.get $sign)) (i32.load offset=8 (local.get $run))))
+            (br_if $other (i32.lt_s (local.get $to) (local.get $from)))
+            ;; No other sign is in a string.
+            (if (i32.load offset=12 (local.get $run))
+              (then
+                (br_if $other
+                  (i32.ne (i32.load offset=131068 (local.get $sign)) (i32.sub (local.get $from) (i32.const 1)))))))
+          (else (br_if $other (i32.ne (local.get $from) (local.get $length)))))
+        (local.set $run (i32.add (local.get $run) (i32.const 16)))
+        (block $end
+          (loop $blocks
+            (br_if $end (i32.lt_s (local.get $rest) (i32.const 16)))
+            (br_if $other
+              (v128.any_true (v128.xor (v128.load offset=16 (local.get $at)) (v128.load (local.get $run)))))
+            (local.set $at (i32.add (local.get $at) (i32.const 16)))
+            (local.set $run (i32.add (local.get $run) (i32.const 16)))
+            (local.set $rest (i32.sub (local.get $rest) (i32.const 16)))
+            (br $blocks)))
+        (if (local.get $rest)
+          (then
+            (br_if $other
+              (i32.shl
+                (i8x16.bitmask (i8x16.ne (v128.load offset=16 (local.get $at)) (v128.load (local.get $run))))
+                (i32.sub (i32.const 32) (local.get $rest))))
+            (local.set $run (i32.add (local.get $run) (i32.const 16)))))
+        (if (i32.eqz (local.get $leaves)) (then (return (i32.const 1))))
+        (i32.store (local.get $out) (local.get $from))
+        (local.set $out (i32.add (local.get $out) (i32.const 4)))
+        (local.set $at (local.get $to))
+        (local.set $leaves (i32.sub (local.get $leaves) (i32.const 1)))
+        (br $runs)))
+    (i32.const 0)))

@@ -3,9 +3,10 @@
  * Where another text has the same, it is valid as well, and its value is that of the first with other numbers and strings: it need not be
  * parsed.
  */
-import { positions, scanned } from "../../base/scan/scan.ts";
+import { fitsShape, leafStarts, MOST_LEAVES, positions, shapes } from "../../base/scan/scan.ts";
 import { CLOSE_ARRAY, CLOSE_OBJECT, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from "./characters.ts";
 import type { Member } from "./json.ts";
+import { isSame } from "./names.ts";
 import type { Signs } from "./signs.ts";
 
 type Holder = Record<string | number, unknown>;
@@ -16,16 +17,17 @@ const LONGEST_WORD = 64;
 const MOST_DIGITS = 15;
 const ZERO = 48;
 
-/** A number or a string, and the bytes of the shape before it. */
+/** A number or a string that is read. */
 abstract class Leaf {
-  readonly run: Run;
+  /** Its index among all. */
+  readonly index: number;
   /** The sign that ends a string, or follows a number. */
   readonly sign: number;
   /** Bytes between a number and that sign. */
   readonly behind: number;
 
-  constructor(run: Run, sign: number, behind: number) {
-    this.run = run;
+  constructor(index: number, sign: number, behind: number) {
+    this.index = index;
     this.sign = sign;
     this.behind = behind;
   }
@@ -34,41 +36,23 @@ abstract class Leaf {
   abstract take(bytes: Buffer, from: number, to: number): boolean;
 }
 
-/** A string that nobody reads. */
-class SkippedString extends Leaf {
-  take(_: Buffer, from: number): boolean {
-    return isString(this.sign, from);
-  }
-}
-
-/** Whether a string begins at an offset, and no other sign stands in it. */
-const isString = (end: number, from: number): boolean => positions[end - 1] === from - 1;
-
 class Word extends Leaf {
   readonly #holder: Holder;
   readonly #key: string | number;
   #last: Uint8Array = new Uint8Array(0);
 
-  constructor(run: Run, sign: number, holder: Holder, key: string | number) {
-    super(run, sign, 0);
+  constructor(index: number, sign: number, holder: Holder, key: string | number) {
+    super(index, sign, 0);
     this.#holder = holder;
     this.#key = key;
   }
 
   take(bytes: Buffer, from: number, to: number): boolean {
-    if (!isString(this.sign, from) || to - from > LONGEST_WORD) return false;
-    if (!this.#isLast(bytes, from, to)) {
+    if (to - from > LONGEST_WORD) return false;
+    if (!isSame(this.#last, bytes, from, to)) {
       this.#last = Uint8Array.prototype.slice.call(bytes, from, to);
       this.#holder[this.#key] = bytes.toString("latin1", from, to);
     }
-    return true;
-  }
-
-  #isLast(bytes: Uint8Array, from: number, to: number): boolean {
-    const last = this.#last;
-    const { length } = last;
-    if (to - from !== length) return false;
-    for (let i = 0; i < length; i++) if (bytes[from + i] !== last[i]) return false;
     return true;
   }
 }
@@ -81,8 +65,8 @@ class Count extends Leaf {
   readonly #key: string | number;
   #last = Number.NaN;
 
-  constructor(run: Run, sign: number, behind: number, holder: Holder, key: string | number) {
-    super(run, sign, behind);
+  constructor(index: number, sign: number, behind: number, holder: Holder, key: string | number) {
+    super(index, sign, behind);
     this.#holder = holder;
     this.#key = key;
   }
@@ -117,32 +101,6 @@ class Count extends Leaf {
   }
 }
 
-/** Bytes that all texts of a shape have, four at a time. */
-class Run {
-  readonly length: number;
-  readonly #words: Int32Array;
-  /** The bytes of the last word that count. */
-  readonly #mask: number;
-
-  constructor(bytes: Uint8Array) {
-    this.length = bytes.length;
-    const words = new Int32Array((bytes.length >> 2) + 1);
-    for (let i = 0; i < bytes.length; i++)
-      words[i >> 2] = (words[i >> 2] as number) | ((bytes[i] as number) << (8 * (i & 3)));
-    this.#words = words;
-    this.#mask = (1 << (8 * (bytes.length & 3))) - 1;
-  }
-
-  /** Whether they stand at an offset of the text that was scanned last. */
-  isAt(from: number): boolean {
-    const words = this.#words;
-    const last = words.length - 1;
-    let at = from;
-    for (let i = 0; i < last; i++, at += 4) if (scanned.getInt32(at, true) !== words[i]) return false;
-    return (scanned.getInt32(at, true) & this.#mask) === words[last];
-  }
-}
-
 /** Where a member of the object stands, by signs. */
 interface Placed {
   readonly key: string;
@@ -158,28 +116,30 @@ interface Placed {
 export class Shape {
   /** The value of the text that was found to be of this shape last: it changes with the next one. Strings that are no words are empty. */
   readonly value: object;
+  /** Index of its first run among all. */
+  readonly #run: number;
+  /** Number of its numbers and strings. */
+  readonly #count: number;
+  /** Those that are read. */
   readonly #leaves: readonly Leaf[];
-  readonly #end: Run;
   readonly #placed: readonly Placed[];
 
-  constructor(value: object, leaves: readonly Leaf[], end: Run, placed: readonly Placed[]) {
+  constructor(value: object, run: number, count: number, leaves: readonly Leaf[], placed: readonly Placed[]) {
     this.value = value;
+    this.#run = run;
+    this.#count = count;
     this.#leaves = leaves;
-    this.#end = end;
     this.#placed = placed;
   }
 
   /** Whether a text has this shape, which was scanned last, and has as many signs. */
   fits(bytes: Buffer): boolean {
-    let at = 0;
+    if (!fitsShape(this.#run, this.#count, bytes.length)) return false;
     for (const leaf of this.#leaves) {
-      const { run } = leaf;
-      const from = at + run.length;
       const to = (positions[leaf.sign] as number) - leaf.behind;
-      if (to < from || !run.isAt(at) || !leaf.take(bytes, from, to)) return false;
-      at = to;
+      if (!leaf.take(bytes, leafStarts[leaf.index] as number, to)) return false;
     }
-    return at + this.#end.length === bytes.length && this.#end.isAt(at);
+    return true;
   }
 
   /** The members that were asked for of the text that was scanned last, and the last one. */
@@ -214,6 +174,7 @@ export class ShapeReader {
   readonly #bytes: Buffer;
   readonly #words: ReadonlySet<string>;
   readonly #leaves: Leaf[] = [];
+  readonly #runs: Run[] = [];
   readonly #open: Open[] = [];
   /** Sign of the name of each member of the object. */
   readonly #nameSigns: number[] = [];
@@ -252,13 +213,11 @@ export class ShapeReader {
       const sign = this.#nameSigns[i] as number;
       return { key: member.key, sign, colon: member.valueStart - member.keyEnd, endSign, behind };
     });
-    const end = new Run(this.#bytes.subarray(this.#at));
-    return new Shape(
-      value,
-      this.#leaves,
-      end,
-      placed.filter(({ key }, i) => wanted.includes(key) || i === placed.length - 1),
-    );
+    this.#runTo(this.#bytes.length, 0, 0, false);
+    const run = room.take(this.#runs);
+    if (run === undefined) return undefined;
+    const asked = placed.filter(({ key }, i) => wanted.includes(key) || i === placed.length - 1);
+    return new Shape(value, run, this.#runs.length - 1, this.#leaves, asked);
   }
 
   /** Takes the number between two signs, if one is there. */
@@ -270,7 +229,8 @@ export class ShapeReader {
     if (found === null) return;
     const start = from + found.index;
     const end = start + found[0].length;
-    this.#leaves.push(new Count(this.#runTo(start), sign, place - end, top.value, top.key));
+    this.#leaves.push(new Count(this.#runs.length, sign, place - end, top.value, top.key));
+    this.#runTo(start, sign, place - end, false);
     this.#at = end;
   }
 
@@ -285,12 +245,10 @@ export class ShapeReader {
       if (this.#open.length === 1) this.#nameSigns.push(sign);
       return top.key !== "__proto__";
     }
-    const run = this.#runTo(from);
     const isWord = top.isObject && this.#words.has(top.key as string);
     top.value[top.key] = "";
-    this.#leaves.push(
-      isWord ? new Word(run, sign + 1, top.value, top.key) : new SkippedString(run, sign + 1, 0),
-    );
+    if (isWord) this.#leaves.push(new Word(this.#runs.length, sign + 1, top.value, top.key));
+    this.#runTo(from, sign + 1, 0, true);
     this.#at = to;
     return true;
   }
@@ -314,18 +272,68 @@ export class ShapeReader {
     return true;
   }
 
-  #runTo(end: number): Run {
-    return new Run(this.#bytes.subarray(this.#at, end));
+  /** The run before a leaf. */
+  #runTo(end: number, sign: number, behind: number, isString: boolean): void {
+    this.#runs.push({ bytes: this.#bytes.subarray(this.#at, end), sign, behind, isString });
   }
 }
 
+/** Bytes that all texts of a shape have before a leaf. */
+interface Run {
+  readonly bytes: Uint8Array;
+  /** As those of the leaf. */
+  readonly sign: number;
+  readonly behind: number;
+  readonly isString: boolean;
+}
+
+/** The memory that the shapes of all readings share. */
+class Room {
+  /** How often it was emptied. */
+  emptied = 0;
+  #used = 0;
+  /** Texts that found no room. */
+  #missed = 0;
+
+  /** @returns the index of the first run; undefined where there is no room */
+  take(runs: readonly Run[]): number | undefined {
+    const size = runs.reduce((sum, { bytes }) => sum + HEAD + 4 * Math.ceil(bytes.length / 16), 0);
+    const start = this.#used;
+    if (runs.length > MOST_LEAVES || size > shapes.length / 4) return undefined;
+    if (start + size > shapes.length) {
+      this.#miss();
+      return undefined;
+    }
+    this.#used += size;
+    let at = start;
+    for (const { bytes, sign, behind, isString } of runs) {
+      shapes.set([bytes.length, sign, behind, isString ? 1 : 0], at);
+      const words = new Int32Array(4 * Math.ceil(bytes.length / 16));
+      new Uint8Array(words.buffer).set(bytes);
+      shapes.set(words, at + HEAD);
+      at += HEAD + words.length;
+    }
+    return start;
+  }
+
+  /** Where there is none for many texts, others are used now than those that it has. */
+  #miss(): void {
+    if (++this.#missed < MOST_MISSED) return;
+    this.#missed = this.#used = 0;
+    this.emptied++;
+  }
+}
+
+/** Numbers before the bytes of a run. */
+const HEAD = 4;
+/** Texts that find no room until it is emptied. */
+const MOST_MISSED = 1000;
+const room = new Room();
+
 /** Signs of a text that has a shape; one with more is made of lists, whose lengths differ. */
 const MOST_SIGNS = 512;
-/** Shapes of one number of signs, and in all. */
+/** Shapes of one number of signs. */
 const MOST_ALIKE = 4;
-const MOST_SHAPES = 64;
-/** So many texts of no shape that is kept, where there is no room for more, say that others are used now. */
-const MOST_MISSED = 1000;
 
 /** The shapes of what is read in one way. */
 export class Shapes {
@@ -333,8 +341,7 @@ export class Shapes {
   readonly #wanted: readonly string[];
   /** By their number of signs. Empty: one text of so many was seen. */
   readonly #byCount = new Map<number, Shape[]>();
-  #size = 0;
-  #missed = 0;
+  #emptied = room.emptied;
 
   /** @param words names of the strings that are read @param wanted names of members that {@link Shape.members} is to give */
   constructor(words: readonly string[], wanted: readonly string[]) {
@@ -344,10 +351,10 @@ export class Shapes {
 
   /** @param signs of the text, which was scanned last */
   of(bytes: Buffer, { count, isPlain }: Signs): Shape | undefined {
-    if (!isPlain || count > MOST_SIGNS) return undefined;
-    const shapes = this.#byCount.get(count);
-    if (shapes === undefined) return undefined;
-    for (const shape of shapes) if (shape.fits(bytes)) return shape;
+    if (!isPlain || count > MOST_SIGNS || this.#isEmptied()) return undefined;
+    const known = this.#byCount.get(count);
+    if (known === undefined) return undefined;
+    for (const shape of known) if (shape.fits(bytes)) return shape;
     return undefined;
   }
 
@@ -357,20 +364,21 @@ export class Shapes {
    */
   learn(bytes: Buffer, { count, isPlain }: Signs, value: () => object, members: readonly Member[]): void {
     if (!isPlain || count > MOST_SIGNS || members.length === 0) return;
-    const shapes = this.#byCount.get(count);
-    if (shapes === undefined) {
+    const known = this.#byCount.get(count);
+    if (known === undefined) {
       this.#byCount.set(count, []);
       return;
     }
-    if (shapes.length >= MOST_ALIKE || this.#size >= MOST_SHAPES) {
-      if (++this.#missed < MOST_MISSED) return;
-      this.#missed = this.#size = 0;
-      this.#byCount.clear();
-      return;
-    }
+    if (known.length >= MOST_ALIKE) return;
     const shape = new ShapeReader(bytes, this.#words).read(count, value(), members, this.#wanted);
-    if (shape === undefined) return;
-    this.#size++;
-    shapes.push(shape);
+    if (shape !== undefined) known.push(shape);
+  }
+
+  /** Its shapes are gone where the room was emptied. */
+  #isEmptied(): boolean {
+    if (this.#emptied === room.emptied) return false;
+    this.#emptied = room.emptied;
+    this.#byCount.clear();
+    return true;
   }
 }
