@@ -6,6 +6,7 @@ import type { Act, Dialect, Endpoint, Provider, ProviderKey } from "../../base/e
 import { fail } from "../../base/errors.ts";
 import { fixedHeaders } from "./credentials.ts";
 import type { ConnectionPool } from "./http/pool.ts";
+import { startBytes } from "./http/request.ts";
 import { DIALECT_HEADERS, streamType, urlOf } from "./paths.ts";
 import type { Pools } from "./pools.ts";
 
@@ -17,6 +18,8 @@ export interface RequestTemplate {
   readonly headers: readonly string[];
   /** All but the body of a call to which nothing is added; undefined where each call needs its own credential. */
   readonly head: string | undefined;
+  /** The same as bytes. */
+  readonly start: Uint8Array | undefined;
 }
 
 type OfEndpoint = Partial<Record<Dialect, Partial<Record<Act, RequestTemplate>>>>;
@@ -63,7 +66,8 @@ export class RequestTemplates {
     const path = `${url.pathname}${url.search}`;
     const headers = [...commonHeaders(endpoint.provider, dialect, act), ...(fixed ?? [])];
     const head = fixed === undefined ? undefined : pool.head(path, headers);
-    return { pool, url, path, headers, head };
+    const start = head === undefined ? undefined : startBytes(head);
+    return { pool, url, path, headers, head, start };
   }
 }
 

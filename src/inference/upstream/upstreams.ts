@@ -96,8 +96,9 @@ export function openUpstreams({
     call: DispatchedCall,
   ) => {
     const own = withExtra(template.headers, headers);
-    if (template.head !== undefined) {
-      if (own === template.headers) template.pool.send({ head: template.head, parts }, call);
+    const { head, start } = template;
+    if (head !== undefined) {
+      if (own === template.headers) template.pool.send({ head, start, parts }, call);
       else dispatch(template, own, parts, call);
       return;
     }
@@ -135,6 +136,7 @@ export function openUpstreams({
 
 /** Returns the template's own array where the client adds nothing. */
 function withExtra(headers: readonly string[], extra: UpstreamRequest["headers"]): readonly string[] {
+  if (isEmpty(extra)) return headers;
   const added = Object.keys(extra).filter((name) => !OWN_HEADERS.includes(name));
   if (added.length === 0) return headers;
   const all = added.flatMap((name) => [name, extra[name] as string]);
@@ -153,6 +155,11 @@ function dispatch(
   call: DispatchedCall,
 ): void {
   pool.send({ head: pool.head(path, headers), parts }, call);
+}
+
+function isEmpty(extra: object): boolean {
+  for (const _ in extra) return false;
+  return true;
 }
 
 /** Sends once the credential is available: the call may have been cancelled, and no caller is left to throw to. */

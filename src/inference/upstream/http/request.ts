@@ -4,8 +4,15 @@ import type { Forwarding } from "./route.ts";
 export interface OutgoingRequest {
   /** Request line and fields of a POST, as `requestHead` writes them: only the length of the body is missing. Latin1. */
   readonly head: string;
+  /** What {@link startBytes} makes of the head, where many requests have it. */
+  readonly start?: Uint8Array | undefined;
   readonly parts: readonly Uint8Array[];
 }
+
+/** The bytes of a head up to the length of the body. */
+export const startBytes = (head: string): Uint8Array => Buffer.from(`${head}${LENGTH_NAME}`, "latin1");
+
+const LENGTH_NAME = "content-length: ";
 
 /** Smaller requests are joined: one write costs less than the copy. */
 const JOIN_BYTES = 64 * 1024;
@@ -53,14 +60,33 @@ export function requestHead(
   return head;
 }
 
+const ZERO = 0x30;
+const CR = 0x0d;
+const LF = 0x0a;
+/** The ends of the line of the length and of the head. */
+const END_BYTES = 4;
+
 /** The request as buffers that are to be written one after the other; large parts are not copied. */
-export function requestBytes({ head, parts }: OutgoingRequest): readonly Uint8Array[] {
+export function requestBytes({
+  head,
+  start = startBytes(head),
+  parts,
+}: OutgoingRequest): readonly Uint8Array[] {
   let bodyBytes = 0;
   for (const part of parts) bodyBytes += part.length;
-  const whole = `${head}content-length: ${bodyBytes}\r\n\r\n`;
-  if (bodyBytes > JOIN_BYTES) return [Buffer.from(whole, "latin1"), ...parts];
-  const bytes = Buffer.allocUnsafe(whole.length + bodyBytes);
-  let at = bytes.write(whole, "latin1");
+  if (bodyBytes > JOIN_BYTES)
+    return [Buffer.from(`${head}${LENGTH_NAME}${bodyBytes}\r\n\r\n`, "latin1"), ...parts];
+  let digits = 1;
+  for (let rest = bodyBytes; rest > 9; rest = Math.floor(rest / 10)) digits++;
+  const bytes = Buffer.allocUnsafe(start.length + digits + END_BYTES + bodyBytes);
+  bytes.set(start);
+  let at = start.length + digits;
+  for (let i = at - 1, rest = bodyBytes; i >= start.length; i--, rest = Math.floor(rest / 10))
+    bytes[i] = ZERO + (rest % 10);
+  bytes[at++] = CR;
+  bytes[at++] = LF;
+  bytes[at++] = CR;
+  bytes[at++] = LF;
   for (const part of parts) {
     bytes.set(part, at);
     at += part.length;
