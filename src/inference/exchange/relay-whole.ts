@@ -20,9 +20,13 @@ import {
 } from "./relay.ts";
 import { requestAt } from "./reservation/fit.ts";
 
+const NOTHING = Buffer.alloc(0);
+
 export class WholeRelay extends Relay {
   readonly #input: RelayInput;
-  readonly #parts: Buffer[] = [];
+  /** What has come, in order. Most answers come in one read: then there is no list. */
+  #first: Buffer | undefined;
+  #others: Buffer[] | undefined;
   #bytes = 0;
   #hasBegun = false;
   /** Defined while the body is a stream, or may be one. */
@@ -61,11 +65,19 @@ export class WholeRelay extends Relay {
     }
     if (this.#form !== undefined) this.#look(chunk, this.#form);
     if (this.#form?.folding !== undefined) return;
-    this.#parts.push(Buffer.from(chunk));
+    const copy = Buffer.from(chunk);
+    if (this.#first === undefined) this.#first = copy;
+    else if (this.#others === undefined) this.#others = [copy];
+    else this.#others.push(copy);
     if (!this.answering && this.#bytes > MAX_ERROR_BYTES) {
       this.upstream?.cancel();
-      this.refused(Buffer.concat(this.#parts));
+      this.refused(this.#all());
     }
+  }
+
+  #all(): Buffer {
+    if (this.#first === undefined) return NOTHING;
+    return this.#others === undefined ? this.#first : Buffer.concat([this.#first, ...this.#others]);
   }
 
   onEnd(): void {
@@ -75,7 +87,7 @@ export class WholeRelay extends Relay {
       this.#folded(folding);
       return;
     }
-    const body = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts);
+    const body = this.#all();
     if (!this.answering) this.refused(body);
     else this.#answered(body);
   }
@@ -138,7 +150,7 @@ export class WholeRelay extends Relay {
     // Until content comes, another endpoint may be asked.
     if (form.isOther || form.hasContent) this.host.relayBegins();
     if (folding === undefined || this.over) return;
-    this.#parts.length = 0;
+    this.#first = this.#others = undefined;
     if (!folding.done && folding.error === undefined) return;
     // Some servers leave the connection open behind the last event.
     this.upstream?.cancel();

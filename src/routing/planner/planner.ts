@@ -113,14 +113,24 @@ function outOf(
 const soonestOf = (out: readonly EndpointHealth[]): number =>
   Math.ceil(Math.min(...out.map(({ outForMs, lastResortOutForMs = outForMs }) => lastResortOutForMs)));
 
+/** Most calls take part in no draw. */
+const drawFor = (
+  decision: Decision,
+  facts: RouteFacts,
+  open: readonly { readonly endpoint: Endpoint }[],
+  random: Random,
+): Draws =>
+  decision.isChosenByRequest || (decision.canary === undefined && decision.experiment === undefined)
+    ? NO_DRAWS
+    : drawn(decision, facts, open, random);
+
 /** Draws in a fixed order, so that a plan can be repeated from its seed. */
-function drawFor(
-  { canary, experiment, isChosenByRequest }: Decision,
+function drawn(
+  { canary, experiment }: Decision,
   { isCanaryRed, unit, preferred }: RouteFacts,
   open: readonly { readonly endpoint: Endpoint }[],
   random: Random,
 ): Draws {
-  if (isChosenByRequest || (canary === undefined && experiment === undefined)) return NO_DRAWS;
   const isOpen = (id: string | undefined) => open.some(({ endpoint }) => endpoint.id === id);
   // A call that continues a conversation at its endpoint takes part in no draw: it would be counted for what it did not
   // do.

@@ -113,6 +113,19 @@ interface Placed {
   readonly behind: number;
 }
 
+/** The member of the text that was scanned last. */
+function memberAt({ key, sign, colon, endSign, behind }: Placed): Member {
+  const keyEnd = (positions[sign + 1] as number) + 1;
+  return {
+    key,
+    start: positions[sign] as number,
+    keyEnd,
+    valueStart: keyEnd + colon,
+    valueEnd: (positions[endSign] as number) - behind,
+    opaqueBytes: 0,
+  };
+}
+
 export class Shape {
   /** The value of the text that was found to be of this shape last: it changes with the next one. Strings that are no words are empty. */
   readonly value: object;
@@ -144,19 +157,7 @@ export class Shape {
 
   /** The members that were asked for of the text that was scanned last, and the last one. */
   members(): Member[] {
-    const members: Member[] = [];
-    for (const { key, sign, colon, endSign, behind } of this.#placed) {
-      const keyEnd = (positions[sign + 1] as number) + 1;
-      members.push({
-        key,
-        start: positions[sign] as number,
-        keyEnd,
-        valueStart: keyEnd + colon,
-        valueEnd: (positions[endSign] as number) - behind,
-        opaqueBytes: 0,
-      });
-    }
-    return members;
+    return this.#placed.map(memberAt);
   }
 }
 

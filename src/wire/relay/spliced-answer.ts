@@ -110,12 +110,14 @@ function edits(
   svc: SvcReply,
   all?: Readonly<Record<string, string>>,
 ): Edit[] {
-  const made = [
-    setMember(text, members, "id", quotedId(identity.id)),
-    setMember(text, members, "model", quotedName(identity.model)),
-  ];
+  const id = setMember(text, members, "id", quotedId(identity.id));
+  const model = setMember(text, members, "model", quotedName(identity.model));
+  const extension = setMember(text, members, "svc", svcJson(svc));
+  // A list that grows takes far more memory than one that is made with all it has.
+  if (all === undefined) return [id, model, extension];
+  const made = [id, model];
   for (const key in all) made.push(setMember(text, members, key, all[key] as string));
-  made.push(setMember(text, members, "svc", svcJson(svc)));
+  made.push(extension);
   return made;
 }
 
