@@ -2,7 +2,7 @@
  * Identifiers: request ids are bare ULIDs (26 characters, Crockford base 32), resources a prefix plus a ULID. Monotonic
  * within this process, so that ids sort by creation unless the clock is set back.
  */
-import { encodeTime, monotonicFactory } from "ulid";
+import { encodeTime, incrementBase32, monotonicFactory } from "ulid";
 import { systemRandom } from "./clock.ts";
 
 /** Ids still sort by creation if the clock is corrected by at most this. */
@@ -11,15 +11,37 @@ const CORRECTION_MS = 1000;
 let made = monotonicFactory(systemRandom);
 let newestMs = 0;
 
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/** The last two characters of an id, in order. Ids of one millisecond differ in these, until they are used up. */
+const PAIRS: readonly string[] = Array.from(ALPHABET, (first) =>
+  Array.from(ALPHABET, (second) => first + second),
+).flat();
+/** The instant of the newest id, its characters before the last two, and those. */
+let idMs = -1;
+let start = "";
+let pair = 0;
+
 /** After a clock that ran ahead is set back, ids must not keep the future time until it is reached again. */
 function next(nowMs: number): string {
   if (nowMs < newestMs - CORRECTION_MS) {
     made = monotonicFactory(systemRandom);
     newestMs = nowMs;
+    idMs = -1;
   }
-  newestMs = Math.max(newestMs, nowMs);
-  return made(nowMs);
+  if (nowMs > newestMs) newestMs = nowMs;
+  if (nowMs > idMs) {
+    const id = made(nowMs);
+    idMs = nowMs;
+    start = id.slice(0, -2);
+    pair = PAIRS.indexOf(id.slice(-2));
+  } else if (++pair === PAIRS.length) {
+    start = start.slice(0, TIME_CHARACTERS) + incrementBase32(start.slice(TIME_CHARACTERS));
+    pair = 0;
+  }
+  return start + (PAIRS[pair] as string);
 }
+
+const TIME_CHARACTERS = 10;
 
 export type IdPrefix =
   | "org"
@@ -59,7 +81,6 @@ export const newId = (prefix: IdPrefix, nowMs: number): string => `${prefix}_${n
 /** Lower than any id that is made from an instant on, greater than those before. */
 export const firstIdAt = (prefix: IdPrefix, ms: number): string => `${prefix}_${encodeTime(ms)}`;
 
-const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ID_CHARACTERS = 26;
 
 /** An id derived from content, in the format of the others. @param digest of the content, 26 bytes or more */
@@ -69,7 +90,8 @@ export const contentId = (prefix: IdPrefix, digest: Uint8Array): string =>
 /** When a request id was made, by the clock that it was made with: milliseconds since 1970, 4,000,000,000,000 at most. */
 export function madeAtMs(requestId: string): number {
   let ms = 0;
-  for (const character of requestId.slice(0, 10)) ms = ms * 32 + Math.max(0, ALPHABET.indexOf(character));
+  for (const character of requestId.slice(0, TIME_CHARACTERS))
+    ms = ms * 32 + Math.max(0, ALPHABET.indexOf(character));
   return Math.min(ms, 4_000_000_000_000);
 }
 

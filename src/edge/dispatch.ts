@@ -1,36 +1,25 @@
 /** Dispatches a request to what its route runs: a model call, an operation, an event stream or a hook. */
-import type { HttpRequest, HttpResponse } from "uWebSockets.js";
-import { svcVersion } from "../account/versions.ts";
-import type { BeginTrace } from "../analytics/telemetry/call-trace.ts";
-import type { Clock } from "../base/clock.ts";
+import type { HttpResponse } from "uWebSockets.js";
 import { asWeirError, errorEnvelope, fail, type WeirError } from "../base/errors.ts";
-import { after, type MaybePromise } from "../base/maybe-promise.ts";
-import { checkedIdempotencyKey } from "../base/operation/http-head.ts";
+import { after } from "../base/maybe-promise.ts";
 import type { Caller } from "../base/operation/operation.ts";
-import type { RequestLimits } from "../credits/limits/request-limits.ts";
-import type { Incoming } from "../inference/exchange/call.ts";
-import type { Exchange } from "../inference/exchange/exchange.ts";
-import { CALLS } from "../inference/exchange/formats.ts";
 import { identityHeaders } from "../inference/exchange/headers.ts";
-import type { Inquiry } from "../inference/exchange/inquiry/inquire.ts";
 import {
   asksAnthropic,
   errorBodyOf,
-  type FaultDeps,
   headerLines,
   refuse,
   refuseBody,
   reportedError,
   send,
 } from "./answers.ts";
-import { authorize, authorizeKey, type CredentialPorts, type Credentials } from "./authorize.ts";
+import { authorize, type Credentials } from "./authorize.ts";
 import type { BodyShare } from "./body/body-budget.ts";
-import type { Uploads } from "./body/uploads.ts";
-import { type CatchUp, outOfTouch, whoCalls, whoReads } from "./catch-up.ts";
-import type { ClientAddress } from "./client-address.ts";
+import { whoReads } from "./catch-up.ts";
 import { countedCaller } from "./counted.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
-import type { SocketReply } from "./reply.ts";
+import type { DispatchDeps, Received, Sender } from "./received.ts";
+import { ReceivedCall } from "./received-call.ts";
 import { ReplyEvents } from "./reply-events.ts";
 import {
   type Addresses,
@@ -38,7 +27,6 @@ import {
   bearer,
   httpHead,
   ipPrefix,
-  passingHeaders,
   type RequestHead,
   requireJson,
 } from "./request.ts";
@@ -46,29 +34,6 @@ import type { Route } from "./routes.ts";
 import { sendFile } from "./send-file.ts";
 import { sendStream } from "./send-stream.ts";
 
-export interface DispatchDeps extends FaultDeps {
-  readonly credentials: CredentialPorts;
-  readonly clientAddress: ClientAddress;
-  /** Host and port of `PUBLIC_URL`. */
-  readonly publicHost?: string | undefined;
-  /** Limits of control-plane requests. */
-  readonly requestLimits: RequestLimits;
-  readonly exchange: Exchange;
-  /** Begins the trace of a call; undefined where calls are not traced. */
-  readonly beginTrace?: BeginTrace | undefined;
-  /** Answers a question about a call, such as its token count, without making it. */
-  inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
-  readonly clock: Clock;
-  readonly maxBodyBytes: number;
-  readonly uploads: Uploads;
-  /** Waits for what other processes changed; undefined: none changes rows that this one has. */
-  readonly catchUp?: CatchUp | undefined;
-  /** Told of an operation's refusals once its caller is known, those of the body included; for logs of their own. */
-  readonly onRefused?: (route: Route, caller: Caller, path: string, error: WeirError) => void;
-}
-
-/** A key may have been revoked while a body took so long to arrive. */
-const SLOW_BODY_MS = 100;
 /** Control-plane bodies are small; larger ones are mistakes. */
 const MAX_CONTROL_BYTES = 256 * 1024;
 
@@ -89,68 +54,20 @@ export function dispatch(
   else callOperation(deps, route, request, params);
 }
 
-export interface Received {
-  readonly res: HttpResponse;
-  readonly req: HttpRequest;
-  readonly reply: SocketReply;
-  readonly head: RequestHead;
-  readonly id: string;
-}
-
 function callModel(
   deps: DispatchDeps,
   route: Extract<Route, { exchange: unknown }>,
   request: Received,
 ): void {
-  const { res, reply, head, id } = request;
-  const { format, inquiry } = CALLS[route.exchange];
-  const startMs = deps.clock.monotonic();
-  const tsMs = deps.clock.now();
-  const credential = bearer(head) ?? (format.habits.sendsApiKey === true ? apiKey(head) : undefined);
-  const keyNow = () => authorizeKey(deps.credentials.keyring, credential, route.access);
-  const who = whoCalls(deps.catchUp, keyNow);
-  requireJson(head);
-  if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
-  const passing = passingHeaders(head, format.habits);
-  const idempotencyKey = checkedIdempotencyKey(head.idempotencyKey);
-  const clientIpPrefix = ipPrefix(deps.clientAddress(res.getRemoteAddress(), head.forwardedFor));
-  const trace = inquiry === undefined ? deps.beginTrace?.(head.traceparent, head.tracestate) : undefined;
-  const refused = (error: WeirError) => refuseBody(reply, error, id, format.errorBody);
-  readFor(deps, request, { who, maxBytes: deps.maxBodyBytes, refused }, (key, body, share) => {
-    const incoming: Incoming = {
-      requestId: id,
-      tsMs,
-      startMs,
-      format,
-      key,
-      body,
-      release: () => share.release(),
-      debug: head.debug === "1",
-      passing,
-      idempotencyKey,
-      userAgent: head.userAgent,
-      appUrl: head.appUrl,
-      appTitle: head.appTitle,
-      clientIpPrefix,
-      trace,
-      reply,
-    };
-    const pass = (checked: Incoming) => {
-      if (inquiry === undefined) deps.exchange.run(checked);
-      else void deps.inquire(inquiry, checked);
-    };
-    const isSlow = deps.clock.monotonic() - startMs > SLOW_BODY_MS;
-    if (!isSlow && deps.catchUp?.isBehind() !== true) pass(incoming);
-    else void lookedUpAgain(deps, incoming, keyNow).then((checked) => checked && pass(checked));
-  });
-}
-
-interface Sender<T> {
-  /** A promise while it is looked up once more who sends the request. */
-  readonly who: MaybePromise<T>;
-  readonly maxBytes: number;
-  /** @param who undefined where that is not known */
-  readonly refused: (error: WeirError, who: T | undefined) => void;
+  const call = new ReceivedCall(deps, route, request);
+  const { who } = call;
+  if (who instanceof Promise)
+    readFor(deps, request, call, (key, body, share) => call.begin(key, body, share));
+  else
+    deps.uploads.read(request.res, request.reply, request.head, who.orgId, call.maxBytes, (uploaded) => {
+      if (!("body" in uploaded)) call.refused(uploaded);
+      else call.begin(who, uploaded.body, uploaded.share);
+    });
 }
 
 /** Whose share of the memory for bodies an unknown sender's body takes, a second at most if it stays unknown. */
@@ -160,12 +77,13 @@ const UNKNOWN_ORG = "unknown";
 function readFor<T extends { readonly orgId: string }>(
   deps: DispatchDeps,
   { res, reply, head, id }: Received,
-  { who, maxBytes, refused }: Sender<T>,
+  sender: Sender<T>,
   act: (who: T, body: Buffer, share: BodyShare) => void,
 ): void {
+  const { who, maxBytes } = sender;
   if (!(who instanceof Promise)) {
     deps.uploads.read(res, reply, head, who.orgId, maxBytes, (uploaded) => {
-      if (!("body" in uploaded)) refused(uploaded, who);
+      if (!("body" in uploaded)) sender.refused(uploaded, who);
       else act(who, uploaded.body, uploaded.share);
     });
     return;
@@ -173,7 +91,7 @@ function readFor<T extends { readonly orgId: string }>(
   let known: T | undefined;
   const stop = deps.uploads.read(res, reply, head, UNKNOWN_ORG, maxBytes, (uploaded) => {
     if (!("body" in uploaded)) {
-      refused(uploaded, known);
+      sender.refused(uploaded, known);
       return;
     }
     const { body, share } = uploaded;
@@ -181,7 +99,7 @@ function readFor<T extends { readonly orgId: string }>(
       (found) => act(found, body, share),
       (error: unknown) => {
         share.release();
-        refused(asWeirError(error), undefined);
+        sender.refused(asWeirError(error), undefined);
       },
     );
   });
@@ -191,24 +109,6 @@ function readFor<T extends { readonly orgId: string }>(
     },
     (error: unknown) => stop(reportedError(deps, error, id)),
   );
-}
-
-/** The call with its key as it is now, and as the others have it; undefined, and refused, where the key may not call any more. */
-async function lookedUpAgain(
-  deps: DispatchDeps,
-  incoming: Incoming,
-  keyNow: () => Incoming["key"],
-): Promise<Incoming | undefined> {
-  const { catchUp } = deps;
-  try {
-    if (catchUp?.isBehind() === true && !(await catchUp.soon())) throw outOfTouch();
-    return { ...incoming, key: keyNow() };
-  } catch (error) {
-    const { reply, requestId, format, release } = incoming;
-    release();
-    refuse(reply as SocketReply, reportedError(deps, error, requestId), requestId, format.errorBody);
-    return undefined;
-  }
 }
 
 function callOperation(

@@ -142,8 +142,11 @@ export class RequestHead {
   #takeFraming(name: string, value: string): void {
     if (name === "content-length") {
       if (this.contentLength >= 0) this.fault = "Content-Length stands twice.";
-      else if (!/^\d{1,18}$/.test(value)) this.fault = "Content-Length is no length.";
-      else this.contentLength = Number(value);
+      else {
+        const length = lengthOf(value);
+        if (length < 0) this.fault = "Content-Length is no length.";
+        else this.contentLength = length;
+      }
     } else if (name === "transfer-encoding") {
       if (this.isChunked) this.fault = "Transfer-Encoding stands twice.";
       else if (value.toLowerCase() !== "chunked") this.fault = "Transfer-Encoding is not chunked.";
@@ -151,6 +154,22 @@ export class RequestHead {
     } else if (name === "host" && ++this.#hosts > 1) this.fault = "Host stands twice.";
     else if (name === "origin") this.origin ||= value;
   }
+}
+
+const MOST_DIGITS = 18;
+const ZERO = 48;
+
+/** A length in digits; -1 where it is none. */
+function lengthOf(value: string): number {
+  const { length } = value;
+  if (length < 1 || length > MOST_DIGITS) return -1;
+  let sum = 0;
+  for (let i = 0; i < length; i++) {
+    const digit = value.charCodeAt(i) - ZERO;
+    if (digit < 0 || digit > 9) return -1;
+    sum = sum * 10 + digit;
+  }
+  return sum;
 }
 
 /** Lines of one name are one list (RFC 9110, section 5.3). */
@@ -224,7 +243,7 @@ export const apiKey = (head: RequestHead): string | undefined => head.apiKey || 
  * `unsupported_media_type`
  */
 export function requireJson({ contentType }: RequestHead): void {
-  if (contentType === "" || JSON_TYPES.test(contentType)) return;
+  if (contentType === "" || contentType === "application/json" || JSON_TYPES.test(contentType)) return;
   throw fail(
     "unsupported_media_type",
     `The body's Content-Type is "${contentType.slice(0, 100)}". Send JSON, with "Content-Type: application/json".`,
@@ -247,13 +266,26 @@ export function passingHeaders(
   return FEATURES.test(features) ? { [featuresHeader]: features } : NO_FEATURES;
 }
 
+/** Texts of /24 of IPv4, by their 24 bits; those beyond are written each time. */
+const nets = new Map<number, string>();
+const MOST_NETS = 10_000;
+
+function netText(net: number): string {
+  const text = `${net >> 16}.${(net >> 8) & 255}.${net & 255}.0/24`;
+  if (nets.size < MOST_NETS) nets.set(net, text);
+  return text;
+}
+
 /**
  * /24 of an IPv4, /48 of an IPv6 address: enough for the region, not for the person.
  * @param address its 4 or 16 bytes; an IPv4-mapped IPv6 address (`::ffff:a.b.c.d`) counts as IPv4.
  */
 export function ipPrefix(address: ArrayBuffer): string {
   const bytes = new Uint8Array(address);
-  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.0/24`;
+  if (bytes.length === 4) {
+    const net = ((bytes[0] as number) << 16) | ((bytes[1] as number) << 8) | (bytes[2] as number);
+    return nets.get(net) ?? netText(net);
+  }
   if (bytes.length !== 16) return "";
   if (isMapped(bytes)) return `${bytes[12]}.${bytes[13]}.${bytes[14]}.0/24`;
   const group = (at: number) => (((bytes[at] as number) << 8) | (bytes[at + 1] as number)).toString(16);
