@@ -43,10 +43,31 @@ const timedRate = (name: string, state: RateState | undefined, nowMs: number): s
 const rate = (unit: string, state: RateState | undefined): string =>
   state === undefined ? "" : rateLines(unit, state);
 
+/** What stands before each number of the lines of a unit. */
+interface RateNames {
+  readonly limit: string;
+  readonly remaining: string;
+  readonly reset: string;
+}
+
+/** By unit: there are few. */
+const rateNames = new Map<string, RateNames>();
+
+function namesOf(unit: string): RateNames {
+  const names = {
+    limit: `x-ratelimit-limit-${unit}: `,
+    remaining: `\r\nx-ratelimit-remaining-${unit}: `,
+    reset: `\r\nx-ratelimit-reset-${unit}: `,
+  };
+  rateNames.set(unit, names);
+  return names;
+}
+
 /** `x-ratelimit-{limit,remaining,reset}-<unit>`. */
-export const rateLines = (unit: string, state: RateState): string =>
-  `x-ratelimit-limit-${unit}: ${state.limit}\r\nx-ratelimit-remaining-${unit}: ${state.remaining}\r\n` +
-  `x-ratelimit-reset-${unit}: ${state.resetMs}ms\r\n`;
+export function rateLines(unit: string, { limit, remaining, resetMs }: RateState): string {
+  const names = rateNames.get(unit) ?? namesOf(unit);
+  return `${names.limit}${limit}${names.remaining}${remaining}${names.reset}${resetMs}ms\r\n`;
+}
 
 /** Only if the request has `x-svc-debug: 1`; printable ASCII, no longer than clients accept. */
 function traceHeaders(call: Call): string {

@@ -43,6 +43,12 @@ const IS_READ_LENGTH = Uint8Array.from({ length: MOST_BYTES }, (_, length) =>
 );
 const READ = READ_NAMES.map((name) => Buffer.from(name));
 
+/** Whether a name is one of those. */
+function isRead(bytes: Uint8Array, from: number, to: number): boolean {
+  for (const name of READ) if (isText(name, bytes, from, to)) return true;
+  return false;
+}
+
 /** Whether a slice is a text of small letters, written in small or large ones. */
 function isText(text: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
   const { length } = text;
@@ -115,7 +121,7 @@ export function usualHead(bytes: Buffer, end: number): UsualHead | undefined {
       } else if (isText(KEEP_ALIVE, bytes, start, colon)) {
         if (keepAliveMs !== undefined) return undefined;
         keepAliveMs = keepAliveOf(bytes.toString("latin1", from, to));
-      } else if (READ.some((name) => isText(name, bytes, start, colon))) return undefined;
+      } else if (isRead(bytes, start, colon)) return undefined;
     }
     at += 2;
   }
