@@ -8,6 +8,8 @@ import { crc32 } from "node:zlib";
 import { pack, RESERVE_START_SPACE, unpack } from "msgpackr";
 import { LaterRelease } from "../tables/later-release.ts";
 import type { RowVersions } from "../tables/table.ts";
+import { crcOfText, crcOfView } from "./short-crc.ts";
+import { takeWritten, writeList } from "./short-lists.ts";
 
 const MARK = 0xc1;
 const HEAD = 5;
@@ -17,6 +19,17 @@ const VERSION_BYTES = 2;
 /** `text`: the key as JSON, so that a row under a wrong key is detected too. */
 export function packChecked(text: string, value: unknown, version = 1): Uint8Array {
   const head = version === 1 ? HEAD : HEAD + VERSION_BYTES;
+  const list = writeList(value, head);
+  if (list !== undefined) {
+    const { view, from, to } = list;
+    view.setUint8(from, MARK);
+    if (version !== 1) {
+      view.setUint8(from + HEAD, MARK);
+      view.setUint8(from + HEAD + 1, version);
+    }
+    view.setUint32(from + 1, crcOfView(view, from + HEAD, to, crcOfText(text)), true);
+    return takeWritten();
+  }
   const bytes = pack(value, RESERVE_START_SPACE | head);
   bytes[0] = MARK;
   if (version !== 1) {

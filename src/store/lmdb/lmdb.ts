@@ -8,6 +8,7 @@ import { beforeEnd } from "../../base/process/exit.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { JournalProgress, Progress } from "../journal/survey.ts";
 import { packChecked, unpackChecked } from "./checked.ts";
+import { quickKeys, type WriteKey } from "./key-bytes.ts";
 
 export type Bytes = Database<Uint8Array, Key>;
 
@@ -38,6 +39,8 @@ export class Lmdb {
     let db = this.#databases.get(name);
     if (db === undefined) {
       db = this.#root.openDB<Uint8Array, Key>(name, { encoding: "binary" });
+      const keyed = db as Bytes & { writeKey: WriteKey };
+      keyed.writeKey = quickKeys(keyed.writeKey);
       this.#databases.set(name, db);
     }
     return db;

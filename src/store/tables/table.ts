@@ -16,10 +16,28 @@ export function lastingKey(parts: readonly [string, string]): StoreKey {
   return key;
 }
 
+/** The same of the first parts of keys that end with a number, as those of the ledger's entries do. */
+const beginnings = new Map<string, string>();
+const MOST_BEGINNINGS = 4096;
+
 /** A key as JSON, equal for equivalent forms: a list of one part equals that part. */
 export function keyText(key: StoreKey): string {
   if (!Array.isArray(key)) return JSON.stringify(key);
-  return key.length === 1 ? keyText(key[0] as StoreKey) : (texts.get(key) ?? JSON.stringify(key));
+  if (key.length === 1) return keyText(key[0] as StoreKey);
+  const [first, second] = key;
+  if (key.length === 2 && typeof first === "string" && Number.isSafeInteger(second))
+    return `${beginningOf(first)}${second as number}]`;
+  return texts.get(key) ?? JSON.stringify(key);
+}
+
+function beginningOf(first: string): string {
+  let text = beginnings.get(first);
+  if (text === undefined) {
+    if (beginnings.size >= MOST_BEGINNINGS) beginnings.clear();
+    text = `[${JSON.stringify(first)},`;
+    beginnings.set(first, text);
+  }
+  return text;
 }
 
 /** Whether LMDB can hold a row under this key. */
