@@ -240,13 +240,14 @@ export class JournaledStore {
     decode: (bytes: Uint8Array, key: Key) => V,
   ): Table<V> {
     const db = this.#lmdb.database(name);
-    const put = (key: Key, encoded?: (text: string) => Uint8Array) => {
+    const textOf = (key: Key) => {
       // In the journal the write would be promised, and would block LMDB for ever.
       if (!fits(key)) throw new RangeError(`a key of ${name} is too long`);
       if (!this.#acting) throw new Error(`${name} was written outside an act`);
-      const text = keyText(key);
-      this.#group.writes.push({ table: name, key, text, value: encoded?.(text) });
+      return keyText(key);
     };
+    const put = (key: Key, text: string, value: Uint8Array | undefined) =>
+      this.#group.put({ table: name, key, text, value });
     return {
       get: (key) => {
         if (!fits(key)) return undefined;
@@ -261,8 +262,12 @@ export class JournaledStore {
         const rows = this.#pending.over(name, range, () => db.getRange(all), queued);
         return decoded(rows === undefined ? db.getRange(range) : first(rows, limit), decode);
       },
-      put: (key, value) => put(key, (text) => encode(value, text)),
-      remove: (key) => put(key, undefined),
+      put(key, value) {
+        const text = textOf(key);
+        put(key, text, encode(value, text));
+      },
+      putLast: (key, value) => this.#group.putLast({ table: name, key, text: textOf(key) }, value, encode),
+      remove: (key) => put(key, textOf(key), undefined),
       watch: (changed) =>
         this.#watchers.add(name, ({ key, value }) => changed(key, value && decode(value, key))),
     };
@@ -284,6 +289,7 @@ export class JournaledStore {
     let place: FramePlace | undefined;
     try {
       writer.clear();
+      group.encode();
       for (const write of writes) writer.add(write);
       for (const write of logWrites) offsets.push(writer.addToLog(write));
       if (size > 0) place = this.#journal.append(writer.take(frame), frame);

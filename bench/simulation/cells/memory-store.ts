@@ -270,6 +270,7 @@ export class MemoryStore implements Store {
         return decoded(first(rows, range.limit), decode);
       },
       put: (key, value) => put(key, encode(value)),
+      putLast: (key, value) => put(key, encode(value)),
       remove: (key) => put(key, undefined),
       watch: (changed) =>
         void this.#watchers.push([name, ({ key, value }) => changed(key, value && decode(value, key))]),

@@ -6,6 +6,21 @@ export interface ActOptions {
   readonly isOwed?: boolean;
 }
 
+type OpenWrite = { -readonly [K in keyof Write]: Write[K] };
+
+/** A write whose row may still be replaced, by acts of the same group: it is encoded when its bytes are needed. */
+interface LateWrite {
+  readonly write: OpenWrite;
+  row: unknown;
+  readonly encode: Encode;
+  isEncoded: boolean;
+}
+
+/** Makes the bytes of a row under a key. */
+type Encode = (row: never, text: string) => Uint8Array;
+
+const NO_BYTES = new Uint8Array(0);
+
 export class Group {
   readonly writes: Write[] = [];
   readonly logWrites: LogWrite[] = [];
@@ -19,6 +34,10 @@ export class Group {
    */
   readonly #newest = new Map<string, Map<string, Write>>();
   #indexed = 0;
+  /** By table and key. */
+  readonly #late = new Map<string, Map<string, LateWrite>>();
+  /** Those that may lack the bytes of their row. */
+  #unencoded: LateWrite[] = [];
   /** Functions that undo what the running act changed in memory. */
   #undos: (() => void)[] = [];
 
@@ -60,6 +79,55 @@ export class Group {
     }
   }
 
+  /** Only in an act. */
+  put(write: Write): void {
+    this.writes.push(write);
+    const rows = this.#late.get(write.table);
+    const late = rows?.get(write.text);
+    if (rows === undefined || late === undefined) return;
+    // What replaces it must stand behind this write.
+    encodeLate(late);
+    rows.delete(write.text);
+  }
+
+  /** Only in an act: a row that replaces those that earlier acts of the group have put so under its key. */
+  putLast({ table, key, text }: Omit<Write, "value">, row: unknown, encode: Encode): void {
+    let rows = this.#late.get(table);
+    if (rows === undefined) {
+      rows = new Map();
+      this.#late.set(table, rows);
+    }
+    const known = rows.get(text);
+    if (known === undefined) {
+      const write: OpenWrite = { table, key, text, value: NO_BYTES };
+      this.writes.push(write);
+      const late = { write, row, encode, isEncoded: false };
+      rows.set(text, late);
+      this.#unencoded.push(late);
+      this.#undos.push(() => rows.delete(text));
+      return;
+    }
+    const before = known.row;
+    this.#replace(known, row);
+    this.#undos.push(() => {
+      this.#replace(known, before);
+      rows.set(text, known);
+    });
+  }
+
+  /** Gives the rows of `putLast` their bytes; before any of the writes is read. */
+  encode(): void {
+    if (this.#unencoded.length === 0) return;
+    for (const late of this.#unencoded) encodeLate(late);
+    this.#unencoded = [];
+  }
+
+  #replace(late: LateWrite, row: unknown): void {
+    late.row = row;
+    if (late.isEncoded) this.#unencoded.push(late);
+    late.isEncoded = false;
+  }
+
   /** Registers `undo` for the case that the running act is dropped; undos run in reverse order. */
   ifDropped(undo: () => void): void {
     this.#undos.push(undo);
@@ -72,6 +140,7 @@ export class Group {
 
   /** The newest write of each key of a table. */
   of(table: string): ReadonlyMap<string, Write> | undefined {
+    if (this.#late.has(table)) this.encode();
     for (; this.#indexed < this.writes.length; this.#indexed++) {
       const write = this.writes[this.#indexed] as Write;
       const rows = this.#newest.get(write.table);
@@ -90,4 +159,10 @@ export class Group {
     this.#newest.clear();
     this.#indexed = 0;
   }
+}
+
+function encodeLate(late: LateWrite): void {
+  if (late.isEncoded) return;
+  late.write.value = late.encode(late.row as never, late.write.text);
+  late.isEncoded = true;
 }

@@ -30,7 +30,7 @@ export function openMergedTable<V, I>(
     add(key, increment) {
       const text = keyText(key);
       const row = merge(rows.get(text) ?? table.get(key), increment);
-      table.put(key, row);
+      table.putLast(key, row);
       if (rows.size >= MOST_ROWS) rows.clear();
       rows.set(text, row);
       store.ifDropped(() => rows.delete(text));

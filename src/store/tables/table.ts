@@ -83,6 +83,11 @@ export interface Table<V> {
   range(range?: Range): Iterable<{ key: StoreKey; value: V }>;
   /** Only in an act. @throws RangeError for a key of more than 640 characters. */
   put(key: StoreKey, value: V): void;
+  /**
+   * The same, of a row that many acts put anew: of those of one turn the last row alone is written, for all of them are durable
+   * together or not at all. The row must not change afterwards.
+   */
+  putLast(key: StoreKey, value: V): void;
   /** Only in an act. */
   remove(key: StoreKey): void;
   /**

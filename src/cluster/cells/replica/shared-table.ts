@@ -97,6 +97,9 @@ function tableOf<V>(name: string, context: TableContext, direct: Table<V>, codec
     put(key, value) {
       if (!write(key, () => codec.encode(value))) direct.put(key, value);
     },
+    putLast(key, value) {
+      if (!write(key, () => codec.encode(value))) direct.putLast(key, value);
+    },
     remove(key) {
       if (!write(key, () => undefined)) direct.remove(key);
     },
