@@ -124,6 +124,41 @@ function isInWord(text: Uint8Array, at: number): boolean {
   return BEGINNINGS.has(mark, text[at + 1] as number) || WEBHOOK.has(before, mark);
 }
 
+/** Characters of which at least ten follow the hyphen or the underscore of a key. */
+const IN_KEYS = Uint8Array.from({ length: 256 }, (_, code) =>
+  Number(/[\w+/-]/.test(String.fromCharCode(code))),
+);
+const LEAST_BEHIND = 10;
+/** What follows the underscore of a secret's name in place of them, by its second letter. */
+const [SMALL_E, LARGE_E] = [101, 69];
+/** How words go on behind the two letters of `BEGINNINGS` that begin many others. */
+const GOES_ON: readonly (readonly [second: string, third: string])[] = [
+  ["c", "c"],
+  ["e", "a"],
+  ["R", "I"],
+];
+const THIRD_AFTER = new Uint8Array(256);
+for (const [second, third] of GOES_ON) THIRD_AFTER[second.charCodeAt(0)] = third.charCodeAt(0);
+
+/** Whether what stands behind a mark, or before it, may be the rest of a word. The expression is asked only then: it needs a text. */
+function mayGoOn(text: Uint8Array, at: number): boolean {
+  const mark = text[at] as number;
+  if (mark === LETTER_J) return at > 1 && text[at - 2] === SMALL_E;
+  if (mark !== DASH && mark !== UNDERSCORE) {
+    if (at + 2 >= text.length) return false;
+    const third = THIRD_AFTER[text[at + 1] as number] as number;
+    return third === 0 || third === text[at + 2] || WEBHOOK.has(text[at - 1] as number, mark);
+  }
+  if (mark === UNDERSCORE && at + 2 < text.length) {
+    const second = text[at + 2];
+    if (second === SMALL_E || second === LARGE_E) return true;
+  }
+  const end = at + LEAST_BEHIND;
+  if (end >= text.length) return false;
+  for (let i = at + 1; i <= end; i++) if (IN_KEYS[text[i] as number] === 0) return false;
+  return true;
+}
+
 /** With more words that might be, the whole expression is quicker. */
 const MAX_WORDS = 300;
 /** A brief look tries so many. */
@@ -151,12 +186,13 @@ export class KeyWords {
 
   /** @param at offset of a character that is a mark */
   lookAt(at: number): void {
-    if (this.found || !isInWord(this.#text, at) || this.#left < 0) return;
+    const text = this.#text;
+    if (this.found || !isInWord(text, at) || !mayGoOn(text, at) || this.#left < 0) return;
     if (this.#left-- === 0) {
       this.found = this.#isBrief || KEY_WORD.test(this.#latin1());
       return;
     }
-    KEY_WORD_HERE.lastIndex = this.#text[at] === LETTER_J ? at - 2 : at;
+    KEY_WORD_HERE.lastIndex = text[at] === LETTER_J ? at - 2 : at;
     this.found = KEY_WORD_HERE.test(this.#latin1());
   }
 }
