@@ -25,7 +25,7 @@ interface Redactable {
 
 /** The columns that identify a record. Table `payloads` begins with the same columns. */
 export const IDENTITY = f.group<Identity>({
-  orgId: f.string("org_id"),
+  ...f.repeating({ orgId: f.string("org_id") }),
   tsMs: f.dateTime64("ts"),
   requestId: f.string("request_id"),
 });
@@ -58,7 +58,7 @@ export const FIXED = f.group<Fixed>({
   usageSource: f.lowCardinality("usage_source"),
   cost: f.group<Cost>({
     total_micro_usd: f.int64("cost_micro"),
-    price_version: f.lowCardinality("price_version_id"),
+    ...f.repeating({ price_version: f.lowCardinality("price_version_id") }),
     lines: f.nested<CostLine>("cost_lines", {
       kind: f.lowCardinality("kind"),
       units: f.uint64("units"),
@@ -111,15 +111,17 @@ export const FIXED = f.group<Fixed>({
     f.nested<Attempt>("attempt_rows", {
       attempt: f.uint8("attempt"),
       tsMs: f.dateTime64("ts"),
-      provider: f.lowCardinality("provider"),
-      endpointId: f.lowCardinality("endpoint_id"),
-      poolId: f.lowCardinality("pool_id"),
-      keyHint: f.lowCardinality("key_hint"),
-      outcome: f.lowCardinality("outcome"),
-      httpStatus: f.uint16("http_status"),
-      errorClass: f.lowCardinality("error_class"),
-      upstreamCode: f.lowCardinality("upstream_code"),
-      refusal: f.lowCardinality("refusal", { since: 5 }),
+      ...f.repeating({
+        provider: f.lowCardinality("provider"),
+        endpointId: f.lowCardinality("endpoint_id"),
+        poolId: f.lowCardinality("pool_id"),
+        keyHint: f.lowCardinality("key_hint"),
+        outcome: f.lowCardinality("outcome"),
+        httpStatus: f.uint16("http_status"),
+        errorClass: f.lowCardinality("error_class"),
+        upstreamCode: f.lowCardinality("upstream_code"),
+        refusal: f.lowCardinality("refusal", { since: 5 }),
+      }),
       ttftMs: f.uint32("ttft_ms"),
       durationMs: f.uint32("duration_ms"),
       outputTokens: f.uint32("output_tokens"),

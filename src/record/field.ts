@@ -3,6 +3,7 @@
  * object, one line per field; name, type, writer and reader of a column come from that line.
  */
 import { RowBinaryReader, type RowBinaryWriter } from "./row-binary.ts";
+import * as code from "./row-code.ts";
 
 export interface Column {
   readonly name: string;
@@ -21,13 +22,19 @@ export interface Field<T> {
   readonly columns: readonly Column[];
   /** Set for a field of {@link repeating}: the same for all fields of one call of it. */
   readonly run?: Run;
-  write(to: RowBinaryWriter, value: T): void;
+  /** Writes it, as a part of a generated function. */
+  readonly code: code.Code;
   /** Columns that this layout lacks are read as empty or 0. @throws RangeError if the bytes end too early */
   read(from: RowBinaryReader, layout: number): T;
 }
 
 interface ColumnField<T> extends Field<T> {
   readonly columns: readonly [Column];
+}
+
+/** Fields that are written by themselves. */
+export interface Group<T> extends Field<T> {
+  write(to: RowBinaryWriter, value: T): void;
 }
 
 /** A field for each required member of an object; optional members are not stored. */
@@ -47,73 +54,48 @@ interface Since {
 /** Zeros: every type reads them as empty or 0. */
 const ZEROS = new Uint8Array(8);
 
-function column<T>(
-  type: string,
-  write: (to: RowBinaryWriter, value: T) => void,
-  read: (from: RowBinaryReader) => unknown,
-) {
+function column<T>(type: string, written: code.Code, read: (from: RowBinaryReader) => unknown) {
   return <V extends T>(name: string, { since = FIRST_LAYOUT }: Since = {}): ColumnField<V> => ({
     columns: [{ name, type, since, valueOf: (value) => value, read }],
-    write,
+    code: written,
     read: (from, layout) => read(layout < since ? new RowBinaryReader(ZEROS, 0) : from) as V,
   });
 }
 
 const writeText = (to: RowBinaryWriter, value: string) => to.text(value);
 const readText = (from: RowBinaryReader) => from.text();
-const write64 = (to: RowBinaryWriter, value: number) => to.u64(value);
 const read64 = (from: RowBinaryReader) => from.u64();
 
-export const string = column("String", writeText, readText);
+export const string = column<string>("String", code.textCode, readText);
 /** For columns with few different values: names, not texts. */
-export const lowCardinality = column("LowCardinality(String)", writeText, readText);
-export const bool = column<boolean>(
-  "Bool",
-  (to, value) => to.bool(value),
-  (from) => from.bool(),
-);
-export const uint8 = column<number>(
-  "UInt8",
-  (to, value) => to.u8(value),
-  (from) => from.u8(),
-);
-export const uint16 = column<number>(
-  "UInt16",
-  (to, value) => to.u16(value),
-  (from) => from.u16(),
-);
-export const uint32 = column<number>(
-  "UInt32",
-  (to, value) => to.u32(value),
-  (from) => from.u32(),
-);
-export const uint64 = column("UInt64", write64, read64);
+export const lowCardinality = column<string>("LowCardinality(String)", code.textCode, readText);
+export const bool = column<boolean>("Bool", code.boolCode, (from) => from.bool());
+export const uint8 = column<number>("UInt8", code.uint8Code, (from) => from.u8());
+export const uint16 = column<number>("UInt16", code.uint16Code, (from) => from.u16());
+export const uint32 = column<number>("UInt32", code.uint32Code, (from) => from.u32());
+export const uint64 = column<number>("UInt64", code.uint64Code, read64);
 /** Not negative. */
-export const int64 = column("Int64", write64, read64);
-export const float64 = column<number>(
-  "Float64",
-  (to, value) => to.f64(value),
-  (from) => from.f64(),
-);
+export const int64 = column<number>("Int64", code.uint64Code, read64);
+export const float64 = column<number>("Float64", code.float64Code, (from) => from.f64());
 /** Milliseconds since 1970. */
-export const dateTime64 = column<number>("DateTime64(3, 'UTC')", (to, value) => to.time(value), read64);
+export const dateTime64 = column<number>("DateTime64(3, 'UTC')", code.timeCode, read64);
 /** Microseconds since 1970. */
-export const micros = column("DateTime64(6, 'UTC')", write64, read64);
+export const micros = column<number>("DateTime64(6, 'UTC')", code.uint64Code, read64);
 export const names = column<readonly string[]>(
   "Array(LowCardinality(String))",
-  (to, value) => to.list(value, writeText),
+  code.seldom((to, value: readonly string[]) => to.list(value, writeText)),
   (from) => from.list(readText),
 );
 export const textMap = column<Readonly<Record<string, string>>>(
   "Map(LowCardinality(String), String)",
-  (to, value) => {
+  code.outside((to, value: Readonly<Record<string, string>>) => {
     const entries = Object.entries(value);
     to.varint(entries.length);
     for (const [key, text] of entries) {
       to.text(key);
       to.text(text);
     }
-  },
+  }),
   (from) => Object.fromEntries(from.list((entry) => [entry.text(), entry.text()])),
 );
 
@@ -135,74 +117,25 @@ export function repeating<T extends Readonly<Record<string, Field<never>>>>(fiel
 }
 
 /** An object's fields, one after another. */
-export function group<T extends object>(fields: Fields<T>): Field<T> {
+export function group<T extends object>(fields: Fields<T>): Group<T> {
   const entries = entriesOf(fields);
+  const written = code.partsCode(entries.map(partOf));
   return {
     columns: entries.flatMap(([key, { columns }]) =>
       columns.map((part) => ({ ...part, valueOf: (object: unknown) => part.valueOf(member(object, key)) })),
     ),
-    write: writerOf(entries),
+    code: written,
+    write: code.compiled(written),
     read: (from, layout) =>
       Object.fromEntries(entries.map(([key, field]) => [key, field.read(from, layout)])) as T,
   };
 }
 
-type Entry = readonly [key: string, Field<unknown>];
-type Write = Field<unknown>["write"];
-
-/**
- * Generates a function with one line per field, as if written by hand: a loop that reads the values by key costs two
- * microseconds more per call. The code is made from declared keys only, never from data.
- */
-function writerOf<T>(entries: readonly Entry[]): Field<T>["write"] {
-  const writes: Write[] = [];
-  const lines: string[] = [];
-  for (let at = 0; at < entries.length; ) {
-    const [key, { run, write }] = entries[at] as Entry;
-    const rest = entries.slice(at);
-    const end = run === undefined ? 1 : rest.findIndex(([, field]) => field.run !== run);
-    const together = end < 0 ? rest : rest.slice(0, end);
-    lines.push(`write${writes.length}(to, ${run === undefined ? `value.${key}` : "value"});`);
-    writes.push(run === undefined ? write : repeatingWriter(together));
-    at += together.length;
-  }
-  return generated(writes, lines);
-}
-
-/** Combinations that are kept of each run; what one wrote is a few hundred bytes. */
-const KEPT = 16;
-
-/** Writes the fields of a run. A kept combination is compared value by value: most are the same strings as before. */
-function repeatingWriter(entries: readonly Entry[]): Write {
-  const kept: object[] = [];
-  let next = 0;
-  const keep = (combination: object): void => {
-    kept[next] = combination;
-    next = (next + 1) % KEPT;
-  };
-  const values = entries.map(([key], n) => `const v${n} = value.${key};`);
-  const equal = entries.map((_, n) => `k.v${n} === v${n}`).join(" && ");
-  const members = entries.map((_, n) => `v${n}`).join(", ");
-  const lines = [
-    ...values,
-    `for (let i = 0; i < kept.length; i++) { const k = kept[i]; if (${equal}) { to.raw(k.bytes); return; } }`,
-    "const from = to.length;",
-    ...entries.map((_, n) => `write${n}(to, v${n});`),
-    `keep({ ${members}, bytes: to.copy(from) });`,
-  ];
-  return generated(
-    entries.map(([, { write }]) => write),
-    lines,
-    { kept, keep },
-  );
-}
-
-/** A function `(to, value)` of these lines, in which `write0`, `write1`, … are the writers. */
-function generated(writes: readonly Write[], lines: readonly string[], others: object = {}): Write {
-  const names = [...writes.map((_, n) => `write${n}`), ...Object.keys(others)];
-  const bind = new Function(...names, `return (to, value) => { ${lines.join(" ")} };`);
-  return bind(...writes, ...Object.values(others));
-}
+const partOf = ([key, field]: readonly [string, Field<unknown>]): code.Part => ({
+  key,
+  code: field.code,
+  run: field.run,
+});
 
 /** A text that may be absent: it is stored as an empty one. */
 export function optional(field: ColumnField<string>): ColumnField<string | undefined> {
@@ -215,7 +148,7 @@ export function optional(field: ColumnField<string>): ColumnField<string | undef
         read: (from) => column.read(from) || undefined,
       },
     ],
-    write: (to, value) => field.write(to, value ?? ""),
+    code: (value, bind) => field.code(`(${value} ?? "")`, bind),
     read: (from, layout) => field.read(from, layout) || undefined,
   };
 }
@@ -233,13 +166,7 @@ export function nested<T>(name: string, fields: ColumnFields<T>): Field<readonly
   }));
   return {
     columns,
-    write: generated(
-      entries.map(([, { write }]) => write),
-      entries.map(
-        ([key], n) =>
-          `to.varint(value.length); for (let i = 0; i < value.length; i++) write${n}(to, value[i].${key});`,
-      ),
-    ),
+    code: code.listsCode(entries.map(partOf)),
     read(from, layout) {
       const lists = columns.map(({ since, read }) => (layout < since ? [] : read(from)));
       const length = Math.max(0, ...lists.map((list) => list.length));
@@ -261,10 +188,7 @@ export function counted<T>(name: string, list: Field<readonly T[]>): Field<reado
   }));
   return {
     columns: [...columns, ...list.columns],
-    write(to, value) {
-      length.write(to, value.length);
-      list.write(to, value);
-    },
+    code: (value, bind) => `${length.code(`${value}.length`, bind)} ${list.code(value, bind)}`,
     read(from, layout) {
       length.read(from, layout);
       return list.read(from, layout);

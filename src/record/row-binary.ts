@@ -5,88 +5,91 @@
  */
 
 /** The last second of DateTime (2106); DateTime64 ends later. */
-const LAST_SECOND = 0xffff_ffff;
-const LAST_MS = LAST_SECOND * 1000;
+export const LAST_SECOND = 0xffff_ffff;
+export const LAST_MS = LAST_SECOND * 1000;
 const TWO_32 = 0x1_0000_0000;
 /** Up to this length a loop over the characters is faster than a call of the encoder. */
 const MAX_LOOP_LENGTH = 96;
+/** Up to this length a text is written before its bytes are counted: space for three a character is then little. */
+const MAX_GUESSED_LENGTH = 4096;
 
 /** Taken once: strings come in many kinds (joined, sliced, interned), and V8 would look the method up anew for each character. */
 const { charCodeAt } = String.prototype;
 
 export class RowBinaryWriter {
-  #bytes: Buffer;
+  /** What was written, and space behind it. This and the next two are also written by generated code (`row-code.ts`). */
+  bytes: Buffer<ArrayBuffer>;
   /** A view of the same bytes: V8 compiles its methods to a store each, and calls functions of several checks for those of Buffer. */
-  #view: DataView;
-  #at = 0;
+  view: DataView<ArrayBuffer>;
+  /** The memory of both: to ask the bytes for it is a call into V8. */
+  memory: ArrayBuffer;
+  /** Position of the next value. */
+  at = 0;
 
   constructor(sizeGuess: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(1024, sizeGuess));
-    this.#view = new DataView(this.#bytes.buffer);
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(1024, sizeGuess));
+    this.memory = this.bytes.buffer;
+    this.view = new DataView(this.memory);
+  }
+
+  /** Goes on at the beginning of other bytes, which are a whole memory; those of before are not written to again. */
+  goOnIn(bytes: Buffer<ArrayBuffer>): void {
+    this.bytes = bytes;
+    this.memory = bytes.buffer;
+    this.view = new DataView(this.memory);
+    this.at = 0;
   }
 
   /** Everything written so far, not copied: valid until the next write. */
   take(): Buffer {
-    return this.#bytes.subarray(0, this.#at);
+    return this.bytes.subarray(0, this.at);
   }
 
   /** Position of the next value; for {@link rewind}. */
   get length(): number {
-    return this.#at;
-  }
-
-  /** A copy of everything written since `from`. */
-  copy(from: number): Uint8Array {
-    return new Uint8Array(this.#bytes.subarray(from, this.#at));
+    return this.at;
   }
 
   /** Discards what was written after `length`: a row that failed half way, or the previous contents. */
   rewind(length: number): void {
-    this.#at = length;
+    this.at = length;
   }
 
-  /** Leaves `size` bytes for values that are known later; {@link patch32} writes them. @returns their position */
-  skip(size: number): number {
-    this.#ensureSpace(size);
-    const at = this.#at;
-    this.#at += size;
-    return at;
-  }
-
-  /** Writes a UInt32 into skipped bytes. */
-  patch32(at: number, value: number): void {
-    this.#view.setUint32(at, value, true);
+  /** Leaves `size` bytes for values that are known later. */
+  skip(size: number): void {
+    this.ensure(size);
+    this.at += size;
   }
 
   u8(value: unknown): void {
-    this.#ensureSpace(1);
-    this.#bytes[this.#at++] = clamped(value, 0xff);
+    this.ensure(1);
+    this.bytes[this.at++] = clamped(value, 0xff);
   }
 
   bool(value: unknown): void {
-    this.#ensureSpace(1);
-    this.#bytes[this.#at++] = value === true ? 1 : 0;
+    this.ensure(1);
+    this.bytes[this.at++] = value === true ? 1 : 0;
   }
 
   u16(value: unknown): void {
-    this.#ensureSpace(2);
-    this.#view.setUint16(this.#at, clamped(value, 0xffff), true);
-    this.#at += 2;
+    this.ensure(2);
+    this.view.setUint16(this.at, clamped(value, 0xffff), true);
+    this.at += 2;
   }
 
   u32(value: unknown): void {
-    this.#ensureSpace(4);
-    this.#view.setUint32(this.#at, clamped(value, LAST_SECOND), true);
-    this.#at += 4;
+    this.ensure(4);
+    this.view.setUint32(this.at, clamped(value, LAST_SECOND), true);
+    this.at += 4;
   }
 
   /** UInt64, or Int64 that is not negative. Money and counts are safe integers, so no larger value is written. */
   u64(value: unknown): void {
-    this.#ensureSpace(8);
+    this.ensure(8);
     const n = clamped(value, Number.MAX_SAFE_INTEGER);
-    this.#view.setUint32(this.#at, n >>> 0, true);
-    this.#view.setUint32(this.#at + 4, (n / TWO_32) >>> 0, true);
-    this.#at += 8;
+    this.view.setUint32(this.at, n >>> 0, true);
+    this.view.setUint32(this.at + 4, (n / TWO_32) >>> 0, true);
+    this.at += 8;
   }
 
   /** Int64 from a safe integer; anything else is limited to one. */
@@ -96,19 +99,19 @@ export class RowBinaryWriter {
       this.u64(n);
       return;
     }
-    this.#ensureSpace(8);
+    this.ensure(8);
     const limited = Math.max(Math.round(n), Number.MIN_SAFE_INTEGER);
-    this.#view.setUint32(this.#at, limited, true);
-    this.#view.setInt32(this.#at + 4, Math.floor(limited / TWO_32), true);
-    this.#at += 8;
+    this.view.setUint32(this.at, limited, true);
+    this.view.setInt32(this.at + 4, Math.floor(limited / TWO_32), true);
+    this.at += 8;
   }
 
   /** Float64, not negative. */
   f64(value: unknown): void {
-    this.#ensureSpace(8);
+    this.ensure(8);
     const n = Number(value);
-    this.#view.setFloat64(this.#at, Number.isFinite(n) && n > 0 ? n : 0, true);
-    this.#at += 8;
+    this.view.setFloat64(this.at, Number.isFinite(n) && n > 0 ? n : 0, true);
+    this.at += 8;
   }
 
   /** DateTime64(3) from milliseconds since 1970. */
@@ -130,26 +133,47 @@ export class RowBinaryWriter {
     // What a template makes is known to be a string. The length of strings of many origins would be looked up anew each time.
     const size = `${value}`.length;
     if (size <= MAX_LOOP_LENGTH) {
-      this.#ensureSpace(size + 1);
+      this.ensure(size + 1);
       if (this.#ascii(value, size)) return;
     }
-    const length = Buffer.byteLength(value);
+    if (size > MAX_GUESSED_LENGTH) {
+      const length = Buffer.byteLength(value);
+      this.varint(length);
+      this.ensure(length);
+      this.at += this.bytes.write(value, this.at);
+      return;
+    }
+    // Most are ASCII, so that the bytes of the length are known before it is. To count them first takes as long as to write them.
+    const { at } = this;
+    this.varint(size);
+    const from = this.at;
+    this.ensure(size * 3 + 1);
+    const length = this.bytes.write(value, from);
+    this.at = at;
     this.varint(length);
-    this.#ensureSpace(length);
-    this.#at += this.#bytes.write(value, this.#at, "utf8");
+    // The length takes a byte more than that of ASCII, and is over the first of the text.
+    if (this.at !== from) this.bytes.write(value, this.at);
+    this.at += length;
   }
 
   /** String, from bytes. */
-  bytes(value: Uint8Array): void {
+  blob(value: Uint8Array): void {
     this.varint(value.length);
     this.raw(value);
   }
 
+  /** Writes again what was written from a position on. */
+  again(from: number, length: number): void {
+    this.ensure(length);
+    this.bytes.copyWithin(this.at, from, from + length);
+    this.at += length;
+  }
+
   /** Bytes that are RowBinary already. */
   raw(value: Uint8Array): void {
-    this.#ensureSpace(value.length);
-    this.#bytes.set(value, this.#at);
-    this.#at += value.length;
+    this.ensure(value.length);
+    this.bytes.set(value, this.at);
+    this.at += value.length;
   }
 
   /** Array(T), also of each column of a Nested. */
@@ -160,13 +184,13 @@ export class RowBinaryWriter {
 
   /** Unsigned LEB128: lengths. */
   varint(value: number): void {
-    this.#ensureSpace(10);
+    this.ensure(10);
     let rest = value;
     while (rest >= 0x80) {
-      this.#bytes[this.#at++] = (rest & 0x7f) | 0x80;
+      this.bytes[this.at++] = (rest & 0x7f) | 0x80;
       rest >>>= 7;
     }
-    this.#bytes[this.#at++] = rest;
+    this.bytes[this.at++] = rest;
   }
 
   /**
@@ -174,24 +198,26 @@ export class RowBinaryWriter {
    * if the text is not ASCII
    */
   #ascii(value: string, size: number): boolean {
-    const bytes = this.#bytes;
-    let at = this.#at;
+    const bytes = this.bytes;
+    let at = this.at;
     bytes[at++] = size;
     for (let i = 0; i < size; i++) {
       const code = charCodeAt.call(value, i);
       if (code > 0x7f) return false;
       bytes[at++] = code;
     }
-    this.#at = at;
+    this.at = at;
     return true;
   }
 
-  #ensureSpace(size: number): void {
-    if (this.#at + size <= this.#bytes.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#at + size));
-    this.#bytes.copy(grown, 0, 0, this.#at);
-    this.#bytes = grown;
-    this.#view = new DataView(grown.buffer);
+  /** Makes space for so many bytes. */
+  ensure(size: number): void {
+    if (this.at + size <= this.bytes.length) return;
+    const { bytes, at } = this;
+    const grown = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, at + size));
+    bytes.copy(grown, 0, 0, at);
+    this.goOnIn(grown);
+    this.at = at;
   }
 }
 
@@ -276,7 +302,8 @@ export class RowBinaryReader {
   }
 }
 
-function clamped(value: unknown, max: number): number {
+/** The nearest whole number from 0 to `max`. */
+export function clamped(value: unknown, max: number): number {
   const n = Math.round(Number(value));
   return n > 0 ? Math.min(n, max) : 0;
 }

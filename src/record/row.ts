@@ -13,7 +13,7 @@ import { crc32 } from "node:zlib";
 import { DAY_MS } from "../base/time.ts";
 import { FIXED, IDENTITY, LAYOUT, REDACTABLE, readRecord } from "./columns.ts";
 import { FIRST_LAYOUT } from "./field.ts";
-import type { CallRecord, PayloadState, Redaction } from "./record.ts";
+import type { AttemptRecord, CallRecord, PayloadState, Redaction } from "./record.ts";
 import { RowBinaryReader, RowBinaryWriter } from "./row-binary.ts";
 
 const FLAGS_AT = 1;
@@ -31,48 +31,70 @@ const HAS_RESPONSE = 4;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Rows are allocated in pages: a buffer per row would cost more than to write the row, and far more garbage collection. */
+/** Rows are written into pages: a buffer per row would cost more than to write the row, and far more garbage collection. */
 const PAGE_BYTES = 256 * 1024;
-let page = Buffer.alloc(0);
-let used = 0;
-const writer = new RowBinaryWriter(16 * 1024);
+/** A large row gets its own buffer, so that no page is kept in memory for a small part of it. */
+const LARGE_BYTES = PAGE_BYTES / 8;
+/** Of a row without its payload. */
+const USUAL_BYTES = 4 * 1024;
+const pages = new RowBinaryWriter(PAGE_BYTES);
+const large = new RowBinaryWriter(16 * 1024);
+
+/** A writer with space for a usual row with so many bytes of payload. */
+function writerFor(payloadBytes: number): RowBinaryWriter {
+  const needed = USUAL_BYTES + payloadBytes;
+  if (needed > LARGE_BYTES) {
+    large.rewind(0);
+    return large;
+  }
+  // A row that was longer than it seemed has made it grow.
+  if (pages.bytes.length !== PAGE_BYTES || pages.at + needed > PAGE_BYTES)
+    pages.goOnIn(Buffer.allocUnsafeSlow(PAGE_BYTES));
+  return pages;
+}
 
 /** @returns bytes that are not written to again; they hold no reference to the record */
-export function encodeRow(record: CallRecord): Buffer {
-  const { request, response, attempts } = record;
-  const hasRules = record.redact.presets.length + record.redact.patterns.length > 0;
+export function encodeRow(record: CallRecord): Uint8Array {
+  const { request, response, redact } = record;
+  const hasRules = redact.presets.length > 0 || redact.patterns.length > 0;
   const hasPayload = record.payloadState === "available" && (request ?? response) !== undefined;
-  const hasMessages = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
-  writer.rewind(0);
-  writer.u8(LAYOUT);
-  writer.u8(
-    (hasRules && (hasPayload || hasMessages) ? UNFINISHED : 0) |
+  const [asked, answered] = hasPayload ? [request ?? NO_BYTES, response ?? NO_BYTES] : [NO_BYTES, NO_BYTES];
+  const to = writerFor(asked.length + answered.length);
+  const start = to.at;
+  to.skip(HEAD_BYTES);
+  IDENTITY.write(to, record);
+  const identityBytes = to.at - start - HEAD_BYTES;
+  FIXED.write(to, record);
+  const columnsBytes = to.at - start - HEAD_BYTES;
+  REDACTABLE.write(to, record);
+  const rulesAt = to.at;
+  if (hasRules) to.raw(rulesOf(redact));
+  const rulesBytes = to.at - rulesAt;
+  if (hasPayload) to.again(start + HEAD_BYTES, identityBytes);
+  const checked = to.at;
+  if (hasPayload) writePayload(to, record.tsMs + record.retentionDays * DAY_MS, asked, answered);
+  const { view, memory } = to;
+  const isUnfinished = hasRules && (hasPayload || record.attempts.some(hasMessage));
+  view.setUint8(start, LAYOUT);
+  view.setUint8(
+    start + FLAGS_AT,
+    (isUnfinished ? UNFINISHED : 0) |
       (hasPayload && request !== undefined ? HAS_REQUEST : 0) |
       (hasPayload && response !== undefined ? HAS_RESPONSE : 0),
   );
-  writer.skip(HEAD_BYTES - CHECKSUM_AT);
-  IDENTITY.write(writer, record);
-  writer.patch32(IDENTITY_AT, writer.length - HEAD_BYTES);
-  FIXED.write(writer, record);
-  writer.patch32(COLUMNS_AT, writer.length - HEAD_BYTES);
-  REDACTABLE.write(writer, record);
-  const rulesAt = writer.length;
-  writer.patch32(REQUESTS_AT, rulesAt - HEAD_BYTES);
-  if (hasRules) writer.raw(rulesOf(record.redact));
-  writer.patch32(RULES_AT, writer.length - rulesAt);
-  let checked = writer.length;
-  if (hasPayload) {
-    IDENTITY.write(writer, record);
-    checked = writer.length;
-    const expiresMs = record.tsMs + record.retentionDays * DAY_MS;
-    writePayload(writer, expiresMs, request ?? NO_BYTES, response ?? NO_BYTES);
-  }
-  const bytes = writer.take();
-  writer.patch32(CHECKSUM_AT, crc32(bytes.subarray(IDENTITY_AT, checked)));
-  const row = allocateRow(bytes.length);
-  row.set(bytes);
-  return row;
+  view.setUint32(start + IDENTITY_AT, identityBytes, true);
+  view.setUint32(start + COLUMNS_AT, columnsBytes, true);
+  view.setUint32(start + REQUESTS_AT, rulesAt - start - HEAD_BYTES, true);
+  view.setUint32(start + RULES_AT, rulesBytes, true);
+  const summed = new Uint8Array(memory, start + IDENTITY_AT, checked - start - IDENTITY_AT);
+  view.setUint32(start + CHECKSUM_AT, crc32(summed), true);
+  const row = new Uint8Array(memory, start, to.at - start);
+  if (to === pages && row.length <= LARGE_BYTES) return row;
+  to.rewind(start);
+  return row.slice();
 }
+
+const hasMessage = ({ upstreamMessage }: AttemptRecord): boolean => upstreamMessage !== "";
 
 /** Writes the columns of `payloads` after the identity. */
 export function writePayload(
@@ -82,20 +104,8 @@ export function writePayload(
   response: Uint8Array,
 ): void {
   out.second(expiresMs);
-  out.bytes(request);
-  out.bytes(response);
-}
-
-/** A large row gets its own buffer, so that no page is kept in memory for a small part of it. */
-function allocateRow(size: number): Buffer {
-  if (size > PAGE_BYTES / 8) return Buffer.allocUnsafeSlow(size);
-  if (used + size > page.length) {
-    page = Buffer.allocUnsafeSlow(PAGE_BYTES);
-    used = 0;
-  }
-  const row = page.subarray(used, used + size);
-  used += size;
-  return row;
+  out.blob(request);
+  out.blob(response);
 }
 
 /** Encoded rules: there are few orgs compared with calls, and their settings are replaced, never changed. */

@@ -175,3 +175,42 @@ test("a column that a row's layout lacks is empty, wherever it stands", () => {
     last: true,
   });
 });
+
+describe("texts of a row", () => {
+  const base = { ...recordOf(rowOf(0)), payloadState: "available" as const };
+  const LENGTHS = [
+    0, 1, 42, 43, 47, 48, 49, 63, 64, 95, 96, 97, 127, 128, 129, 4095, 4096, 4097, 16_384, 70_000,
+  ];
+
+  test("of any length and script are read as they were", () => {
+    for (const letter of ["a", "é", "汉", "😀"]) {
+      for (const length of LENGTHS) {
+        const text = letter.repeat(length);
+        const record = {
+          ...base,
+          routeTrace: text,
+          requestId: text,
+          tags: { [`k${text}`]: text },
+          warnings: [text],
+        };
+        expect(decodeRow(encodeRow(record)), `${length} × ${letter}`).toEqual(record);
+      }
+    }
+  });
+
+  test("and payloads of any size leave the rows before them as they were", () => {
+    const kept = LENGTHS.concat(20_000, 28_000, 28_672, 28_673, 300_000).map((length, n) => {
+      const record = {
+        ...base,
+        requestId: `req ${n}`,
+        request: Buffer.alloc(length, n),
+        response: Buffer.alloc(n),
+      };
+      return { record, row: encodeRow(record) };
+    });
+    for (const { record, row } of [...kept, ...kept]) {
+      expect(decodeRow(row)).toEqual(record);
+      expect(rowParts(row)?.request).toEqual(record.request);
+    }
+  });
+});
