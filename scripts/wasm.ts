@@ -1,15 +1,18 @@
-/** `node scripts/wasm.ts` assembles the WebAssembly of `src/base/scan/scan.wat`; a test compares the result with what is kept. */
+/** `node scripts/wasm.ts` assembles the WebAssembly of {@link SOURCES}; a test compares the results with what is kept beside them. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import wabt from "wabt";
 
-const FOLDER = join(import.meta.dirname, "../src/base/scan");
+const SOURCE_DIR = join(import.meta.dirname, "../src");
 
-/** @throws Error with the line at fault */
-export async function assembled(): Promise<Uint8Array> {
+/** Paths in `src`, without their ending. */
+export const SOURCES: readonly string[] = ["base/scan/scan", "store/journal/sum"];
+
+/** @param source one of {@link SOURCES}. @throws Error with the line at fault */
+export async function assembled(source: string): Promise<Uint8Array> {
   const { parseWat } = await wabt();
-  const text = readFileSync(join(FOLDER, "scan.wat"), "utf8");
-  const module = parseWat("scan.wat", text, { simd: true, bulk_memory: true });
+  const text = readFileSync(join(SOURCE_DIR, `${source}.wat`), "utf8");
+  const module = parseWat(`${basename(source)}.wat`, text, { simd: true, bulk_memory: true });
   try {
     module.resolveNames();
     module.validate();
@@ -19,4 +22,5 @@ export async function assembled(): Promise<Uint8Array> {
   }
 }
 
-if (import.meta.main) writeFileSync(join(FOLDER, "scan.wasm"), await assembled());
+if (import.meta.main)
+  for (const source of SOURCES) writeFileSync(join(SOURCE_DIR, `${source}.wasm`), await assembled(source));

@@ -4,7 +4,7 @@
  * - Head (`HEADER_BYTES`): "weir-jnl", version (u32), salt (u32), number of the segment (f64), number of the newest
  *   frame before it (f64), size of the file (f64), crc32 of all that (u32). The file has its full size from the start,
  *   so that truncation is detected.
- * - Frame: length of the payload (u32), crc32 of the payload with the salt as its seed (u32), payload, whose first
+ * - Frame: length of the payload (u32), sum of the payload with the salt as its seed (u32), payload, whose first
  *   eight bytes are the number of the frame (f64; numbers have no gaps). The salt prevents clients from forging frames
  *   within the data they send.
  * - Tail (`TAIL_BYTES`), after the newest frame: a mark and the number of the newest frame, repeated for more than a
@@ -13,10 +13,11 @@
  * - End mark: like a frame, with the highest bit of the length set; its payload is the number of the next segment (f64)
  *   and that of the newest frame (f64). It is written once the next file exists.
  *
- * Version 1 had neither head nor tail nor end mark, its salt was 0, and its files grew with their frames. It is still
- * read.
+ * Version 1 had neither head nor tail nor end mark, its salt was 0, and its files grew with their frames. In it and in version 2 a sum
+ * was a crc32. Both are still read.
  */
 import { crc32 } from "node:zlib";
+import { sumOf } from "./sum.ts";
 
 export const HEADER_BYTES = 48;
 /** Space for length and checksum before a payload. */
@@ -27,7 +28,14 @@ export const TAIL_BYTES = 4096 + 64;
 export const END_BYTES = HEAD_BYTES + 16;
 
 const MAGIC = Buffer.from("weir-jnl");
-const VERSION = 2;
+const VERSION = 3;
+type Version = 1 | 2 | 3;
+
+/** What the frames of a file are sealed with. */
+interface Seal {
+  readonly version: Version;
+  readonly salt: number;
+}
 const END_FLAG = 0x8000_0000;
 /** Maximum length of a frame; a greater length is damage. */
 const LONGEST_FRAME = 0x4000_0000;
@@ -67,7 +75,7 @@ interface BadPlace {
 }
 
 export interface SegmentContent {
-  readonly version: 1 | 2;
+  readonly version: Version;
   /** Undefined for version 1. */
   readonly head: SegmentHead | undefined;
   /** Payloads, oldest first, without gaps in their numbers. */
@@ -97,7 +105,7 @@ export function newSegment(head: SegmentHead): Buffer {
 export function sealFrame(frame: Buffer, salt: number, unit: Buffer, number: number): void {
   const end = frame.length - TAIL_BYTES;
   frame.writeUInt32LE(end - HEAD_BYTES, 0);
-  frame.writeUInt32LE(crc32(frame.subarray(HEAD_BYTES, end), salt), 4);
+  frame.writeUInt32LE(sumOf(frame.subarray(HEAD_BYTES, end), salt), 4);
   unit.writeDoubleLE(number, 8);
   frame.fill(unit, end);
 }
@@ -117,15 +125,17 @@ export function endMark(salt: number, { next, newest }: SegmentEnd): Buffer {
   mark.writeDoubleLE(next, HEAD_BYTES);
   mark.writeDoubleLE(newest, HEAD_BYTES + 8);
   mark.writeUInt32LE((END_FLAG | 16) >>> 0, 0);
-  mark.writeUInt32LE(crc32(mark.subarray(HEAD_BYTES), salt), 4);
+  mark.writeUInt32LE(sumOf(mark.subarray(HEAD_BYTES), salt), 4);
   return mark;
 }
 
 /** Reads a whole file. Returns undefined where the head is unreadable: no frame of the file can be trusted. */
 export function readSegment(bytes: Buffer): SegmentContent | undefined {
-  if (isVersion1(bytes)) return readFrames(bytes, { version: 1, head: undefined, at: 0, salt: 0 });
-  const head = readHead(bytes);
-  return head && readFrames(bytes, { version: 2, head, at: HEADER_BYTES, salt: head.salt });
+  if (isVersion1(bytes)) return readFrames(bytes, { version: 1, salt: 0 }, 0);
+  const found = readHead(bytes);
+  if (found === undefined) return undefined;
+  const { version, head } = found;
+  return readFrames(bytes, { version, salt: head.salt }, HEADER_BYTES, head);
 }
 
 /** Whether the file was never written: its creation was interrupted. */
@@ -142,30 +152,28 @@ function isVersion1(bytes: Buffer): boolean {
   return crc32(bytes.subarray(HEAD_BYTES, HEAD_BYTES + length)) === bytes.readUInt32LE(4);
 }
 
-function readHead(bytes: Buffer): SegmentHead | undefined {
+function readHead(bytes: Buffer): { readonly version: 2 | 3; readonly head: SegmentHead } | undefined {
   if (bytes.length < HEADER_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
-  if (bytes.readUInt32LE(8) !== VERSION || bytes.readUInt32LE(40) !== crc32(bytes.subarray(0, 40)))
-    return undefined;
-  return {
+  const version = bytes.readUInt32LE(8);
+  if (version !== 2 && version !== 3) return undefined;
+  if (bytes.readUInt32LE(40) !== crc32(bytes.subarray(0, 40))) return undefined;
+  const head = {
     salt: bytes.readUInt32LE(12),
     number: bytes.readDoubleLE(16),
     base: bytes.readDoubleLE(24),
     size: bytes.readDoubleLE(32),
   };
+  return { version, head };
 }
 
-interface Start extends Pick<SegmentContent, "version" | "head"> {
-  readonly at: number;
-  readonly salt: number;
-}
-
-function readFrames(bytes: Buffer, { version, head, at: first, salt }: Start): SegmentContent {
+function readFrames(bytes: Buffer, seal: Seal, first: number, head?: SegmentHead): SegmentContent {
+  const { version } = seal;
   const frames: Buffer[] = [];
   let newest = head?.base;
   for (let at = first; ; ) {
-    const payload = payloadAt(bytes, at, salt);
+    const payload = payloadAt(bytes, at, seal);
     if (payload === undefined) {
-      const bad = badPlace(bytes, at, salt, newest ?? 0, version);
+      const bad = badPlace(bytes, at, seal, newest ?? 0);
       return { version, head, frames, end: undefined, bad };
     }
     if (isEnd(bytes, at)) {
@@ -174,7 +182,7 @@ function readFrames(bytes: Buffer, { version, head, at: first, salt }: Start): S
     }
     const number = frameNumber(payload);
     if (newest !== undefined && number !== newest + 1) {
-      const bad = badPlace(bytes, at, salt, newest, version);
+      const bad = badPlace(bytes, at, seal, newest);
       return { version, head, frames, end: undefined, bad };
     }
     frames.push(payload);
@@ -186,13 +194,14 @@ function readFrames(bytes: Buffer, { version, head, at: first, salt }: Start): S
 const isEnd = (bytes: Buffer, at: number): boolean => (bytes.readUInt32LE(at) & END_FLAG) !== 0;
 
 /** The payload of the frame or end mark at this offset; undefined where there is none. */
-function payloadAt(bytes: Buffer, at: number, salt: number): Buffer | undefined {
+function payloadAt(bytes: Buffer, at: number, { version, salt }: Seal): Buffer | undefined {
   if (at + HEAD_BYTES > bytes.length) return undefined;
   const length = (bytes.readUInt32LE(at) & ~END_FLAG) >>> 0;
   if (length < 8 || length > LONGEST_FRAME || at + HEAD_BYTES + length > bytes.length) return undefined;
   if (isEnd(bytes, at) && length !== 16) return undefined;
   const payload = bytes.subarray(at + HEAD_BYTES, at + HEAD_BYTES + length);
-  return crc32(payload, salt) === bytes.readUInt32LE(at + 4) ? payload : undefined;
+  const sum = version === VERSION ? sumOf(payload, salt) : crc32(payload, salt);
+  return sum === bytes.readUInt32LE(at + 4) ? payload : undefined;
 }
 
 /** Compared as a whole: byte by byte, the zeros behind the last frame of 16 MB take a start tens of milliseconds. */
@@ -208,19 +217,14 @@ function written(bytes: Buffer, from: number): number {
 }
 
 /** Undefined where the file continues as it should: with its tail and zeros. */
-function badPlace(
-  bytes: Buffer,
-  at: number,
-  salt: number,
-  newest: number,
-  version: 1 | 2,
-): BadPlace | undefined {
+function badPlace(bytes: Buffer, at: number, seal: Seal, newest: number): BadPlace | undefined {
   const end = written(bytes, at);
   if (end <= at) return undefined;
-  const unit = tailUnit(salt, newest);
-  const marked = version === 1 ? newest : highestMark(bytes, at, unit);
-  const whole = version === 2 && bytes.subarray(at, at + UNIT_BYTES).equals(unit);
-  const { frames, highest } = framesBehind(bytes, at, end, salt, newest);
+  const unit = tailUnit(seal.salt, newest);
+  const hasMarks = seal.version !== 1;
+  const marked = hasMarks ? highestMark(bytes, at, unit) : newest;
+  const whole = hasMarks && bytes.subarray(at, at + UNIT_BYTES).equals(unit);
+  const { frames, highest } = framesBehind(bytes, at, end, seal, newest);
   const reached = Math.max(marked, highest);
   if (whole && reached === newest) return undefined;
   return { byte: at, bytes: end - at, behind: frames, reached };
@@ -247,7 +251,7 @@ function framesBehind(
   bytes: Buffer,
   from: number,
   end: number,
-  salt: number,
+  seal: Seal,
   newest: number,
 ): { readonly frames: Buffer[]; readonly highest: number } {
   const frames: Buffer[] = [];
@@ -263,7 +267,7 @@ function framesBehind(
     budget -= length;
     // Too much looks like frames: whether one is there is unknown, so it must not be dropped.
     if (budget < 0) return { frames, highest: highest + 1 };
-    const payload = payloadAt(bytes, at, salt);
+    const payload = payloadAt(bytes, at, seal);
     if (payload === undefined || isEnd(bytes, at)) continue;
     frames.push(payload);
     highest = number;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { assembled } from "../../../../scripts/wasm.ts";
+import { assembled, SOURCES } from "../../../../scripts/wasm.ts";
 import * as scan from "../../../../src/base/scan/scan.ts";
 
 /** Latin-1. Blocks are sixteen bytes: texts end within them, and what matters stands at their edges. */
@@ -111,7 +111,7 @@ it("takes a text of the most bytes, and none", () => {
   expect(() => scan.scanSigns(Buffer.alloc(scan.MOST_SCANNED + 1))).toThrow(RangeError);
 });
 
-it("is assembled from its text: node scripts/wasm.ts", async () => {
-  const kept = readFileSync(join(import.meta.dirname, "../../../../src/base/scan/scan.wasm"));
-  expect(Buffer.from(await assembled()).equals(kept)).toBe(true);
+it.each(SOURCES)("%s is assembled from its text: node scripts/wasm.ts", async (source) => {
+  const kept = readFileSync(join(import.meta.dirname, "../../../../src", `${source}.wasm`));
+  expect(Buffer.from(await assembled(source)).equals(kept)).toBe(true);
 });
