@@ -131,24 +131,54 @@ const IN_KEYS = Uint8Array.from({ length: 256 }, (_, code) =>
 const LEAST_BEHIND = 10;
 /** What follows the underscore of a secret's name in place of them, by its second letter. */
 const [SMALL_E, LARGE_E] = [101, 69];
-/** How words go on behind the two letters of `BEGINNINGS` that begin many others. */
-const GOES_ON: readonly (readonly [second: string, third: string])[] = [
-  ["c", "c"],
-  ["e", "a"],
-  ["R", "I"],
-];
-const THIRD_AFTER = new Uint8Array(256);
-for (const [second, third] of GOES_ON) THIRD_AFTER[second.charCodeAt(0)] = third.charCodeAt(0);
 
-/** Whether what stands behind a mark, or before it, may be the rest of a word. The expression is asked only then: it needs a text. */
+/** Prefixes by their last two characters. */
+function byPair(prefixes: readonly string[]): ReadonlyMap<number, readonly Buffer[]> {
+  const found = new Map<number, Buffer[]>();
+  for (const prefix of prefixes.map((text) => Buffer.from(text))) {
+    const pair = pairIndex(prefix.at(-2), prefix.at(-1));
+    found.set(pair, [...(found.get(pair) ?? []), prefix]);
+  }
+  return found;
+}
+const DASH_PREFIXES = byPair(BEFORE_DASH);
+const UNDERSCORE_PREFIXES = byPair(BEFORE_UNDERSCORE);
+
+/** The third character of words by their first two, where it is always the same. */
+const THIRDS = new Map(
+  ["AKI", "ASI", "AIz", "ATA", "Acc", "SG.", "Bea", "PRI"].map((word) => [
+    pairIndex(word.charCodeAt(0), word.charCodeAt(1)),
+    word.charCodeAt(2),
+  ]),
+);
+
+/** Whether what is around a mark may be the rest of a word, too. The expression is asked only then: it needs a text. */
 function mayGoOn(text: Uint8Array, at: number): boolean {
   const mark = text[at] as number;
   if (mark === LETTER_J) return at > 1 && text[at - 2] === SMALL_E;
-  if (mark !== DASH && mark !== UNDERSCORE) {
-    if (at + 2 >= text.length) return false;
-    const third = THIRD_AFTER[text[at + 1] as number] as number;
-    return third === 0 || third === text[at + 2] || WEBHOOK.has(text[at - 1] as number, mark);
-  }
+  if (mark === DASH || mark === UNDERSCORE) return isBehindPrefix(text, at, mark) && goesOn(text, at, mark);
+  if (at + 2 >= text.length) return false;
+  const third = THIRDS.get(pairIndex(mark, text[at + 1] as number));
+  return (
+    third === undefined || third === text[at + 2] || (at > 0 && WEBHOOK.has(text[at - 1] as number, mark))
+  );
+}
+
+function isBehindPrefix(text: Uint8Array, at: number, mark: number): boolean {
+  if (at < 2) return false;
+  const pair = pairIndex(text[at - 2] as number, text[at - 1] as number);
+  const prefixes = (mark === DASH ? DASH_PREFIXES : UNDERSCORE_PREFIXES).get(pair);
+  return prefixes?.some((prefix) => endsWith(text, at, prefix)) === true;
+}
+
+function endsWith(text: Uint8Array, end: number, prefix: Uint8Array): boolean {
+  const start = end - prefix.length;
+  if (start < 0) return false;
+  for (let i = 0; i < prefix.length; i++) if (text[start + i] !== prefix[i]) return false;
+  return true;
+}
+
+function goesOn(text: Uint8Array, at: number, mark: number): boolean {
   if (mark === UNDERSCORE && at + 2 < text.length) {
     const second = text[at + 2];
     if (second === SMALL_E || second === LARGE_E) return true;
@@ -187,11 +217,12 @@ export class KeyWords {
   /** @param at offset of a character that is a mark */
   lookAt(at: number): void {
     const text = this.#text;
-    if (this.found || !isInWord(text, at) || !mayGoOn(text, at) || this.#left < 0) return;
+    if (this.found || !isInWord(text, at) || this.#left < 0) return;
     if (this.#left-- === 0) {
       this.found = this.#isBrief || KEY_WORD.test(this.#latin1());
       return;
     }
+    if (!mayGoOn(text, at)) return;
     KEY_WORD_HERE.lastIndex = text[at] === LETTER_J ? at - 2 : at;
     this.found = KEY_WORD_HERE.test(this.#latin1());
   }
