@@ -8,7 +8,7 @@ import { fail } from "../base/errors.ts";
 import { during } from "../base/turns/long-work.ts";
 import { attempt } from "./attempt.ts";
 import { FrameWriter } from "./journal/frame.ts";
-import { type ActOptions, Group } from "./journal/group.ts";
+import { type ActOptions, Group, type Undo } from "./journal/group.ts";
 import type { FramePlace, Journal } from "./journal/journal.ts";
 import type { Log } from "./journal/log.ts";
 import type { Logs } from "./journal/logs.ts";
@@ -143,9 +143,9 @@ export class JournaledStore {
     return value === undefined ? (group.committed as Promise<T>) : group.committed.then(() => value);
   }
 
-  ifDropped(undo: () => void): void {
+  ifDropped<A, B, C, D>(undo: Undo<A, B, C, D>, a?: A, b?: B, c?: C, d?: D): void {
     if (!this.#acting) throw new Error("memory was changed outside an act");
-    this.#group.ifDropped(undo);
+    this.#group.ifDropped(undo, a, b, c, d);
   }
 
   healthy(): boolean {

@@ -12,7 +12,7 @@ import { carryOver } from "./carry-over.ts";
 import { forgetAsked, identityOf, rewriteIfAsked, rewritingOf } from "./copying/rewrite.ts";
 import { removeUnfinished } from "./copying/rewrite-files.ts";
 import { assertLockOpens, Disk } from "./journal/disk.ts";
-import type { ActOptions } from "./journal/group.ts";
+import type { ActOptions, Undo } from "./journal/group.ts";
 import type { Log, RowAmount } from "./journal/log.ts";
 import { Logs } from "./journal/logs.ts";
 import { JournaledStore } from "./journaled-store.ts";
@@ -48,9 +48,10 @@ export interface Store {
   act<T>(act: () => T, options?: ActOptions): Promise<T>;
   /**
    * For an act that changes memory derived from rows, such as a running balance: `undo` reverts it if the act throws or
-   * is run again. Undos of an act run in reverse order.
+   * is run again. Undos of an act run in reverse order. What follows is given to `undo`: so one function can serve all calls, where a
+   * closure for each would cost every call its memory.
    */
-  ifDropped(undo: () => void): void;
+  ifDropped<A, B, C, D>(undo: Undo<A, B, C, D>, a?: A, b?: B, c?: C, d?: D): void;
   /** False while nothing can be committed (a full disk): the gateway must not admit new billed calls. */
   healthy(): boolean;
   /** Writes that are not durable yet: lost if the process ends now. */

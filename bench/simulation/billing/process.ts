@@ -211,7 +211,7 @@ export class GatewayProcess {
       table: (name, versions) => raw.table(name, versions),
       bytes: (name) => raw.bytes(name),
       log: (name) => raw.log(name),
-      ifDropped: (undo) => raw.ifDropped(undo),
+      ifDropped: (undo, a, b, c, d) => raw.ifDropped(undo, a, b, c, d),
       healthy: () => raw.healthy(),
       unsaved: () => raw.unsaved(),
       caughtUp: () => raw.caughtUp(),

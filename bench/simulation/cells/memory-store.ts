@@ -5,8 +5,7 @@
 import { compareKeys } from "lmdb";
 import { fail } from "../../../src/base/errors.ts";
 import type { LogWrite, Write } from "../../../src/store/journal/frame.ts";
-import type { ActOptions } from "../../../src/store/journal/group.ts";
-import { Group } from "../../../src/store/journal/group.ts";
+import { type ActOptions, Group, type Undo } from "../../../src/store/journal/group.ts";
 import type { ReadRows, RowAmount } from "../../../src/store/journal/log.ts";
 import { overlaid, type Row } from "../../../src/store/journal/overlay.ts";
 import { packContent, unpackContent } from "../../../src/store/lmdb/checked.ts";
@@ -199,9 +198,9 @@ export class MemoryStore implements Store {
     return group.committed.then(() => value);
   }
 
-  ifDropped(undo: () => void): void {
+  ifDropped<A, B, C, D>(undo: Undo<A, B, C, D>, a?: A, b?: B, c?: C, d?: D): void {
     if (!this.#isActing) throw new Error("memory was changed outside an act");
-    this.#group.ifDropped(undo);
+    this.#group.ifDropped(undo, a, b, c, d);
   }
 
   healthy(): boolean {

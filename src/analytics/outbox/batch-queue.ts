@@ -108,12 +108,7 @@ export class BatchQueue {
     const [newest, trimmed, dropped] = [this.#newest, this.#trimmed, this.#dropped];
     const { length } = row;
     this.#pendingBytes += length;
-    this.#store.ifDropped(() => {
-      this.#pendingBytes -= length;
-      this.#newest = newest;
-      this.#trimmed = trimmed;
-      this.#dropped = dropped;
-    });
+    this.#store.ifDropped(this.#giveBack, newest, trimmed, dropped, length);
     const number = Math.max(newest, after) + 1;
     this.#newest = number;
     this.#log.append(number, row);
@@ -125,6 +120,14 @@ export class BatchQueue {
     }
     return number;
   }
+
+  /** One function for all rows. */
+  readonly #giveBack = (newest: number, trimmed: number, dropped: number, bytes: number): void => {
+    this.#pendingBytes -= bytes;
+    this.#newest = newest;
+    this.#trimmed = trimmed;
+    this.#dropped = dropped;
+  };
 
   /** Undefined if the row was acknowledged or dropped. */
   get(number: number): Uint8Array | undefined {

@@ -212,7 +212,7 @@ export class LocalBudgets implements Budgets {
     const now = this.#standing(mine.scope);
     return (entrySeq) => {
       this.#close(mine);
-      this.#store.ifDropped(() => this.#reopen(mine));
+      this.#store.ifDropped(this.#reopen, mine);
       if (amountMicroUsd === 0) return;
       const { scope } = mine;
       const { key, project, org } = now;
@@ -269,10 +269,11 @@ export class LocalBudgets implements Budgets {
     this.#openHolds -= 1;
   }
 
-  #reopen(hold: OpenBudgetHold): void {
+  /** One function for all calls. */
+  readonly #reopen = (hold: OpenBudgetHold): void => {
     hold.reopen();
     this.#openHolds += 1;
-  }
+  };
 
   #refuse(scope: BudgetScope, name: BudgetName, now: Now): BudgetRefusal {
     const spend = spendFor(name, now);

@@ -99,15 +99,12 @@ export class OrgSpend extends Sums {
 export interface OrgSpends {
   /** Always the same object; `count` has not been called. */
   of(orgId: string): OrgSpend;
-  /**
-   * In an act. @param entrySeq number of the ledger's entry for this charge; without one the row is written at once
-   * @returns what undoes it
-   */
-  charge(orgId: string, org: OrgSpend, increment: Increment, entrySeq: number | undefined): () => void;
+  /** In an act. @param entrySeq number of the ledger's entry for this charge; without one the row is written at once */
+  charge(orgId: string, org: OrgSpend, increment: Increment, entrySeq: number | undefined): void;
 }
 
 export interface OrgSpendDeps {
-  readonly store: Pick<Store, "table">;
+  readonly store: Pick<Store, "table" | "ifDropped">;
   readonly wall: WallClock;
   /** Without it every charge writes the row. */
   readonly book: Pick<LocalBook, "entries"> | undefined;
@@ -116,6 +113,17 @@ export interface OrgSpendDeps {
 }
 
 export const orgSpendRows = (store: Pick<Store, "table">): Table<OrgSpendRow> => store.table("spend.orgs");
+
+function giveBack(org: OrgSpend, parts: number[], seq: number, microUsd: number): void {
+  org.parts = parts;
+  org.seq = seq;
+  org.add(-microUsd);
+}
+
+function giveBackPart(parts: number[], last: number, lastMs: number, microUsd: number): void {
+  parts[last + 1] = lastMs;
+  parts[last + 2] = microUsd;
+}
 
 export function openOrgSpends({ store, wall, book, built }: OrgSpendDeps): OrgSpends {
   const rows = orgSpendRows(store);
@@ -150,15 +158,8 @@ export function openOrgSpends({ store, wall, book, built }: OrgSpendDeps): OrgSp
         org.seq = entrySeq ?? seq;
         rows.put(orgId, { parts: org.parts, seq: org.seq, knownFrom: org.knownFrom });
       }
-      return () => {
-        org.parts = parts;
-        if (isSamePart) {
-          parts[last + 1] = lastMs;
-          parts[last + 2] = lastMicroUsd;
-        }
-        org.add(-microUsd);
-        org.seq = seq;
-      };
+      store.ifDropped(giveBack, org, parts, seq, microUsd);
+      if (isSamePart) store.ifDropped(giveBackPart, parts, last, lastMs, lastMicroUsd);
     },
   };
 }

@@ -84,6 +84,12 @@ export interface Now extends ScopeSpend {
   readonly period: Period;
 }
 
+function giveBack(key: KeySpend, row: PartsRow, project: Spend, microUsd: number): void {
+  key.row = row;
+  key.add(-microUsd);
+  project.add(-microUsd);
+}
+
 export function openSpendTable(
   store: Store,
   wall: WallClock,
@@ -147,13 +153,8 @@ export function openSpendTable(
       key.row = partsOf(rows.add(key.storeKey, increment), period);
       key.add(microUsd);
       project.add(microUsd);
-      const undo = orgs.charge(orgId, org, increment, entrySeq);
-      store.ifDropped(() => {
-        undo();
-        key.row = row;
-        key.add(-microUsd);
-        project.add(-microUsd);
-      });
+      orgs.charge(orgId, org, increment, entrySeq);
+      store.ifDropped(giveBack, key, row, project, microUsd);
     },
   };
 }

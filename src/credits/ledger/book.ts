@@ -92,6 +92,12 @@ export interface BookDeps {
   readonly onFall: (fall: CreditFall) => void;
 }
 
+function giveBack(account: Account, seq: number, balanceMicroUsd: number, grantedMicroUsd: number): void {
+  account.seq = seq;
+  account.balanceMicroUsd = balanceMicroUsd;
+  account.grantedMicroUsd = grantedMicroUsd;
+}
+
 export class LedgerBook implements LocalBook {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -174,11 +180,7 @@ export class LedgerBook implements LocalBook {
     if (!Number.isSafeInteger(balanceMicroUsd)) throw new Error("balance out of range");
     account.seq = seq + 1;
     account.balanceMicroUsd = balanceMicroUsd;
-    this.#store.ifDropped(() => {
-      account.seq = seq;
-      account.balanceMicroUsd = before;
-      account.grantedMicroUsd = grantedMicroUsd;
-    });
+    this.#store.ifDropped(giveBack, account, seq, before, grantedMicroUsd);
     // Nearly every entry is a charge that leaves more than any bound: one comparison.
     if (balanceMicroUsd < account.lookBelowMicroUsd) this.#lookAtFall(account, before);
     return { seq: seq + 1, amountMicroUsd, balanceMicroUsd, createdAtMs };

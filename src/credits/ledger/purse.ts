@@ -119,6 +119,8 @@ class OpenHold implements Hold {
   }
 }
 
+const reopen = (hold: OpenHold): void => hold.reopen();
+
 /** A purse within one process: it knows all holds and charges, so it answers synchronously. */
 export class LocalPurse implements Purse {
   readonly #store: Store;
@@ -165,7 +167,7 @@ export class LocalPurse implements Purse {
     assertAmount(amountMicroUsd);
     const entry = amountMicroUsd === 0 ? undefined : this.#book.charge(mine.orgId, charge);
     mine.close();
-    this.#store.ifDropped(() => mine.reopen());
+    this.#store.ifDropped(reopen, mine);
     return { entry, exceeded: amountMicroUsd > mine.amountMicroUsd };
   }
 

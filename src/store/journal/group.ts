@@ -21,6 +21,15 @@ type Encode = (row: never, text: string) => Uint8Array;
 
 const NO_BYTES = new Uint8Array(0);
 
+/** Reverts what an act changed in memory, of what it was told with it. */
+export type Undo<A, B, C, D> = (a: A, b: B, c: C, d: D) => void;
+
+/** An undo, and what it is given. */
+const UNDO_PARTS = 5;
+
+/** Undoes a row of `putLast` that was the first of its key. */
+const forget = (rows: Map<string, LateWrite>, text: string): void => void rows.delete(text);
+
 export class Group {
   readonly writes: Write[] = [];
   readonly logWrites: LogWrite[] = [];
@@ -38,8 +47,12 @@ export class Group {
   readonly #late = new Map<string, Map<string, LateWrite>>();
   /** Those that may lack the bytes of their row. */
   #unencoded: LateWrite[] = [];
-  /** Functions that undo what the running act changed in memory. */
-  #undos: (() => void)[] = [];
+  /**
+   * Functions that undo what the running act changed in memory, each with the four things that it is given. What is behind
+   * `#undoParts` is of earlier acts of the group: to make the list shorter is a call into V8.
+   */
+  readonly #undos: unknown[] = [];
+  #undoParts = 0;
 
   readonly #undoAppend: (write: LogWrite) => void;
 
@@ -63,8 +76,7 @@ export class Group {
       this.#drop(writes, logWrites);
       throw error;
     } finally {
-      // A new list: V8 shortens one in its runtime.
-      this.#undos = [];
+      this.#undoParts = 0;
     }
   }
 
@@ -104,16 +116,19 @@ export class Group {
       const late = { write, row, encode, isEncoded: false };
       rows.set(text, late);
       this.#unencoded.push(late);
-      this.#undos.push(() => rows.delete(text));
+      this.ifDropped(forget, rows, text);
       return;
     }
     const before = known.row;
     this.#replace(known, row);
-    this.#undos.push(() => {
-      this.#replace(known, before);
-      rows.set(text, known);
-    });
+    this.ifDropped(this.#giveBack, rows, known, before);
   }
+
+  /** Undoes a row of `putLast` that replaced another. */
+  readonly #giveBack = (rows: Map<string, LateWrite>, known: LateWrite, before: unknown): void => {
+    this.#replace(known, before);
+    rows.set(known.write.text, known);
+  };
 
   /** Gives the rows of `putLast` their bytes; before any of the writes is read. */
   encode(): void {
@@ -128,9 +143,16 @@ export class Group {
     late.isEncoded = false;
   }
 
-  /** Registers `undo` for the case that the running act is dropped; undos run in reverse order. */
-  ifDropped(undo: () => void): void {
-    this.#undos.push(undo);
+  /** Registers `undo`, with what it is given, for the case that the running act is dropped; undos run in reverse order. */
+  ifDropped<A, B, C, D>(undo: Undo<A, B, C, D>, a?: A, b?: B, c?: C, d?: D): void {
+    const undos = this.#undos;
+    const at = this.#undoParts;
+    undos[at] = undo;
+    undos[at + 1] = a;
+    undos[at + 2] = b;
+    undos[at + 3] = c;
+    undos[at + 4] = d;
+    this.#undoParts = at + UNDO_PARTS;
   }
 
   /** The newest write of a key; undefined where there is none. */
@@ -151,7 +173,11 @@ export class Group {
   }
 
   #drop(writes: number, logWrites: number): void {
-    for (let undo = this.#undos.pop(); undo !== undefined; undo = this.#undos.pop()) undo();
+    while (this.#undoParts > 0) {
+      this.#undoParts -= UNDO_PARTS;
+      const [undo, a, b, c, d] = this.#undos.slice(this.#undoParts, this.#undoParts + UNDO_PARTS);
+      (undo as Undo<unknown, unknown, unknown, unknown>)(a, b, c, d);
+    }
     this.writes.length = writes;
     for (const write of this.logWrites.splice(logWrites).reverse()) this.#undoAppend(write);
     if (this.#indexed <= writes) return;

@@ -15,6 +15,8 @@ export interface MergedTable<V, I> extends Pick<Table<V>, "get" | "range"> {
   add(key: StoreKey, increment: I): V;
 }
 
+const forget = (rows: Map<string, unknown>, text: string): void => void rows.delete(text);
+
 /** @param merge adds an increment to a row; pure */
 export function openMergedTable<V, I>(
   store: Pick<Store, "table" | "ifDropped">,
@@ -33,7 +35,7 @@ export function openMergedTable<V, I>(
       table.putLast(key, row);
       if (rows.size >= MOST_ROWS) rows.clear();
       rows.set(text, row);
-      store.ifDropped(() => rows.delete(text));
+      store.ifDropped(forget, rows, text);
       return row;
     },
   };

@@ -13,7 +13,7 @@ export const storeWithActs = (
   bytes: (name) => store.bytes(name),
   log: (name) => store.log(name),
   act: (act, options) => around(() => store.act(act, options)),
-  ifDropped: (undo) => store.ifDropped(undo),
+  ifDropped: (undo, a, b, c, d) => store.ifDropped(undo, a, b, c, d),
   healthy: () => store.healthy(),
   unsaved: () => store.unsaved(),
   caughtUp: () => store.caughtUp(),

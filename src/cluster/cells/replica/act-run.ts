@@ -2,6 +2,7 @@
  * One run of an act that changes shared rows: what it read, and what it wrote, which stays in a draft. Nothing is stored by the run:
  * the dataset decides whether what was read is still so, and every cell then stores the writes.
  */
+import type { Undo } from "../../../store/journal/group.ts";
 import { keyText, type Range, type StoreKey } from "../../../store/tables/table.ts";
 import type { Blobs } from "../exchange/exchange.ts";
 import { ActCredit, NO_FUNDS, type OrgFunds } from "./act-credit.ts";
@@ -42,8 +43,8 @@ export class ActRun {
     return this.#reads.size + this.#ranges.size;
   }
 
-  ifDropped(undo: () => void): void {
-    this.#undos.push(undo);
+  ifDropped<A, B, C, D>(undo: Undo<A, B, C, D>, a?: A, b?: B, c?: C, d?: D): void {
+    this.#undos.push(() => undo(a as A, b as B, c as C, d as D));
   }
 
   /** Reverts what the act changed in memory. */

@@ -4,7 +4,7 @@
  * have it. An act that changes tables of this cell alone is committed by its folder, as in one process.
  */
 import { fail } from "../../../base/errors.ts";
-import type { ActOptions } from "../../../store/journal/group.ts";
+import type { ActOptions, Undo } from "../../../store/journal/group.ts";
 import type { Log, RowVersions, Store, Table } from "../../../store/store.ts";
 import type { ActCredit } from "./act-credit.ts";
 import { ActRun } from "./act-run.ts";
@@ -122,9 +122,9 @@ export class SharedStore implements Store {
     return this.#shared(act, options);
   }
 
-  ifDropped(undo: () => void): void {
-    if (this.#running?.isProbe === false) this.#running.run.ifDropped(undo);
-    else this.#deps.local.ifDropped(undo);
+  ifDropped<A, B, C, D>(undo: Undo<A, B, C, D>, a?: A, b?: B, c?: C, d?: D): void {
+    if (this.#running?.isProbe === false) this.#running.run.ifDropped(undo, a, b, c, d);
+    else this.#deps.local.ifDropped(undo, a, b, c, d);
   }
 
   /** Orgs' credit, for what runs in an act; undefined outside. */

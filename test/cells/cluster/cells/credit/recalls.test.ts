@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(`idle credit${missing === undefined ? "" 
     const store: ChargesStore = {
       act: (act, options) => cell.store.act(act, options),
       log: (name) => cell.store.log(name),
-      ifDropped: (undo) => cell.store.ifDropped(undo),
+      ifDropped: (undo, a, b, c, d) => cell.store.ifDropped(undo, a, b, c, d),
       async synced() {
         synced++;
       },
