@@ -4,6 +4,7 @@ import {
   BACKSLASH,
   BEYOND_ASCII,
   LONG_NUMERIC,
+  lastCount,
   lastFlags,
   MOST_SCANNED,
   positions,
@@ -41,7 +42,7 @@ export class PayloadLook {
       const isWhole = end - start === payload.length;
       const marks = scanMarks(isWhole ? payload : payload.subarray(start, end));
       this.#flags |= lastFlags();
-      if (this.isBrief && marks > MOST_MARKS) this.#keys.found = true;
+      if (this.isBrief && lastCount() > MOST_MARKS) this.#keys.found = true;
       for (let i = 0; i < marks && !this.#keys.found; i++)
         this.#keys.lookAt(start + (positions[i] as number));
       start = end - OVERLAP;

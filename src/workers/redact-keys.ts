@@ -2,6 +2,7 @@
  * The preset `api_key`: secrets with the shape that their vendor gives them, and a quick look that most texts need only.
  * Every word of the quick look has a rare character at its beginning, or third (`scanMarks`), and every shape contains one of its words.
  */
+import { markPairs } from "../base/scan/scan.ts";
 import { starts } from "./redact-spans.ts";
 
 /** Beginnings of keys, without their last hyphen or underscore: those that come with either, with a hyphen, with an underscore. */
@@ -85,44 +86,29 @@ export const KEY_WORDS = [
 const KEY_WORD = new RegExp(KEY_WORDS);
 const KEY_WORD_HERE = new RegExp(KEY_WORDS, "y");
 
-/** Pairs of characters that stand at a mark of a word: with the first or the last of a pair at the mark, others can be none. */
-class Pairs {
-  readonly #table = new Uint8Array(1 << 14);
-
-  constructor(pairs: readonly string[]) {
-    for (const pair of pairs) this.#table[pairIndex(pair.charCodeAt(0), pair.charCodeAt(1))] = 1;
-  }
-
-  has(first: number, second: number): boolean {
-    return this.#table[pairIndex(first, second)] === 1;
-  }
-}
-
 /** Bytes beyond ASCII count as others: what they seem to be is looked at closer. */
 const pairIndex = (first = 0, second = 0): number => ((first & 127) << 7) | (second & 127);
 
-const lastTwo = (prefixes: readonly string[]) => new Pairs(prefixes.map((prefix) => prefix.slice(-2)));
-const BEFORE_DASHES = lastTwo(BEFORE_DASH);
-const BEFORE_UNDERSCORES = lastTwo(BEFORE_UNDERSCORE);
-/** How words begin that begin with a mark, and how the one ends whose mark is its third character. */
-const BEGINNINGS = new Pairs(["AK", "AS", "AI", "AT", "AA", "Ac", "SG", "SK", "Be", "PR"]);
-const WEB_TOKEN = new Pairs(["yJ"]);
-/** The second part of a Slack webhook's path. */
-const WEBHOOK = new Pairs(["/B"]);
+/** Pairs of characters that stand at a mark of a word: see `markPairs`. */
+function addPairs(pairs: readonly string[], bit: number): void {
+  for (const pair of pairs) {
+    const at = pairIndex(pair.charCodeAt(0), pair.charCodeAt(1));
+    markPairs[at] = (markPairs[at] as number) | bit;
+  }
+}
+
+const lastTwo = (prefixes: readonly string[]) => prefixes.map((prefix) => prefix.slice(-2));
+addPairs(lastTwo(BEFORE_DASH), 1);
+addPairs(lastTwo(BEFORE_UNDERSCORE), 2);
+/** How the word ends whose mark is its third character, and the second part of a Slack webhook's path. */
+addPairs(["yJ", "/B"], 4);
+/** How words begin that begin with a mark. */
+addPairs(["AK", "AS", "AI", "AT", "AA", "Ac", "SG", "SK", "Be", "PR"], 8);
 
 const DASH = 45;
 const UNDERSCORE = 95;
 const LETTER_J = 74;
-
-/** Whether the neighbours of a mark are those of a word. */
-function isInWord(text: Uint8Array, at: number): boolean {
-  const mark = text[at] as number;
-  const before = text[at - 1] as number;
-  if (mark === DASH) return BEFORE_DASHES.has(text[at - 2] as number, before);
-  if (mark === UNDERSCORE) return BEFORE_UNDERSCORES.has(text[at - 2] as number, before);
-  if (mark === LETTER_J) return WEB_TOKEN.has(before, mark);
-  return BEGINNINGS.has(mark, text[at + 1] as number) || WEBHOOK.has(before, mark);
-}
+const SLASH = 47;
 
 /** Characters of which at least ten follow the hyphen or the underscore of a key. */
 const IN_KEYS = Uint8Array.from({ length: 256 }, (_, code) =>
@@ -159,9 +145,7 @@ function mayGoOn(text: Uint8Array, at: number): boolean {
   if (mark === DASH || mark === UNDERSCORE) return isBehindPrefix(text, at, mark) && goesOn(text, at, mark);
   if (at + 2 >= text.length) return false;
   const third = THIRDS.get(pairIndex(mark, text[at + 1] as number));
-  return (
-    third === undefined || third === text[at + 2] || (at > 0 && WEBHOOK.has(text[at - 1] as number, mark))
-  );
+  return third === undefined || third === text[at + 2] || (at > 0 && text[at - 1] === SLASH);
 }
 
 function isBehindPrefix(text: Uint8Array, at: number, mark: number): boolean {
@@ -214,10 +198,10 @@ export class KeyWords {
     this.#left = isBrief ? FEW_WORDS : MAX_WORDS;
   }
 
-  /** @param at offset of a character that is a mark */
+  /** @param at offset of a mark that stands in a pair */
   lookAt(at: number): void {
     const text = this.#text;
-    if (this.found || !isInWord(text, at) || this.#left < 0) return;
+    if (this.found || this.#left < 0) return;
     if (this.#left-- === 0) {
       this.found = this.#isBrief || KEY_WORD.test(this.#latin1());
       return;

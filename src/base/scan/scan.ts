@@ -21,6 +21,8 @@ export const LONG_NUMERIC = 4;
 export const AT_SIGN = 8;
 
 const TEXT_AT = 16;
+const PAIRS_AT = 81_920;
+const COUNT_AT = 131_064;
 const FLAGS_AT = 131_068;
 const POSITIONS_AT = 131_072;
 const SHAPES_AT = 393_216;
@@ -46,9 +48,19 @@ const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code));
 const { memory, signs, marks, fits } = exports as Scanning;
 const input = new Uint8Array(memory.buffer, TEXT_AT, MOST_SCANNED);
 const flags = new Int32Array(memory.buffer, FLAGS_AT, 1);
+const count = new Int32Array(memory.buffer, COUNT_AT, 1);
+
+/**
+ * Which pairs of characters {@link scanMarks} looks for, by the lower seven bits of the first and those of the second: 1 two before a hyphen,
+ * 2 two before an underscore, 4 another mark and the character before it, 8 one and that behind it.
+ */
+export const markPairs = new Uint8Array(memory.buffer, PAIRS_AT, 1 << 14);
 
 /** Byte offsets that the last look has found, in order; only as many as it returned are of it. */
 export const positions = new Int32Array(memory.buffer, POSITIONS_AT, MOST_SCANNED);
+
+/** How many marks the last look has passed, in pairs or not. */
+export const lastCount = (): number => count[0] as number;
 
 /** The flags of the last look. */
 export const lastFlags = (): number => flags[0] as number;
@@ -66,7 +78,7 @@ export function scanSigns(text: Uint8Array): number {
 }
 
 /**
- * Finds the characters `-`, `_`, `A`, `B`, `J`, `P` and `S`. Flags: whether there is a byte beyond ASCII, a backslash,
+ * Finds those of the marks `-`, `_`, `A`, `B`, `J`, `P` and `S` that stand in one of {@link markPairs}. Flags: whether there is a byte beyond ASCII, a backslash,
  * twelve of digits, spaces and hyphens in a row, an at sign.
  * @param text at most {@link MOST_SCANNED} bytes
  * @returns the number of positions

@@ -1,6 +1,7 @@
 ;; Looks at text sixteen bytes at a time. `scan.ts` says what for. `node scripts/wasm.ts` makes scan.wasm of it.
-;; Memory: a text of at most 65536 bytes from 16 on, flags at 131068, positions (i32) from 131072 on. Before the text are zeros, and what
-;; stands behind it is overwritten with zeros. Shapes of texts from 393216 on, and from 651264 on where the leaves of one begin (i32). Masks have a bit a byte, the first byte's lowest.
+;; Memory: a text of at most 65536 bytes from 16 on, pairs of characters from 81920 on, the number of marks at 131064, flags at 131068,
+;; positions (i32) from 131072 on. Before the text are zeros, and what comes behind it is overwritten with zeros. Shapes of texts from 393216
+;; on, and from 651264 on where the leaves of one begin (i32). Masks have a bit a byte, the first byte's lowest.
 ;; The class of a byte is looked up by its lower and its upper half, and is what both have in common (Langdale and Lemire, Parsing
 ;; Gigabytes of JSON per Second, 3.1.2, arXiv:1902.08318).
 (module
@@ -125,14 +126,15 @@
             (i8x16.eq (local.get $v) (i8x16.splat (i32.const 0x20)))
             (i8x16.eq (local.get $v) (i8x16.splat (i32.const 0x2d))))))))
 
-  ;; Positions of - _ A B J P S.
+  ;; Positions of those of - _ A B J P S that stand in a pair of characters as the table of pairs says: by the lower seven bits of both, 1 the
+  ;; two before a hyphen, 2 before an underscore, 4 a mark and the one before it, 8 a mark and the one behind it.
   ;; Flags: 1 a byte beyond ASCII, 2 a backslash, 4 twelve of digits, spaces and hyphens in a row, 8 an at sign.
   ;; Classes: 0x80 hyphen, 0x40 A B J, 0x20 _ P S, 0x10 digits, 0x08 space and hyphen, 0x04 at sign, 0x02 backslash, 0x01 beyond ASCII.
   (func (export "marks") (param $length i32) (result i32)
     (local $at i32) (local $out i32) (local $flags i32)
     (local $v v128) (local $class v128) (local $lower v128) (local $upper v128) (local $half v128) (local $all v128)
     (local $other v128) (local $number v128) (local $zero v128) (local $mark v128)
-    (local $found i32)
+    (local $found i32) (local $count i32) (local $place i32) (local $char i32) (local $pair i32)
     ;; Masks of digits, spaces and hyphens in 48 bytes.
     (local $run i64) (local $two i64) (local $four i64)
     (local.set $lower (v128.const i8x16 0x3d 0x51 0x51 0x31 0x11 0x11 0x11 0x11 0x11 0x11 0x41 0x01 0x03 0x89 0x01 0x21))
@@ -175,12 +177,41 @@
         (block $none
           (loop $bits
             (br_if $none (i32.eqz (local.get $found)))
-            (i32.store (local.get $out) (i32.add (local.get $at) (i32.ctz (local.get $found))))
-            (local.set $out (i32.add (local.get $out) (i32.const 4)))
+            (local.set $count (i32.add (local.get $count) (i32.const 1)))
+            (local.set $place (i32.add (local.get $at) (i32.ctz (local.get $found))))
+            (local.set $char (i32.load8_u offset=16 (local.get $place)))
+            (if (i32.or
+                  (i32.or
+                    (i32.and
+                      (i32.load8_u offset=81920
+                        (i32.or
+                          (i32.shl
+                            (i32.and (local.tee $pair (i32.load16_u offset=14 (local.get $place))) (i32.const 0x7f))
+                            (i32.const 7))
+                          (i32.shr_u (i32.and (local.get $pair) (i32.const 0x7f00)) (i32.const 8))))
+                      (i32.or
+                        (i32.eq (local.get $char) (i32.const 0x2d))
+                        (i32.shl (i32.eq (local.get $char) (i32.const 0x5f)) (i32.const 1))))
+                    (i32.and (i32.load8_u offset=81920
+                        (i32.or
+                          (i32.shl
+                            (i32.and (local.tee $pair (i32.load16_u offset=15 (local.get $place))) (i32.const 0x7f))
+                            (i32.const 7))
+                          (i32.shr_u (i32.and (local.get $pair) (i32.const 0x7f00)) (i32.const 8)))) (i32.const 4)))
+                  (i32.and (i32.load8_u offset=81920
+                        (i32.or
+                          (i32.shl
+                            (i32.and (local.tee $pair (i32.load16_u offset=16 (local.get $place))) (i32.const 0x7f))
+                            (i32.const 7))
+                          (i32.shr_u (i32.and (local.get $pair) (i32.const 0x7f00)) (i32.const 8)))) (i32.const 8)))
+              (then
+                (i32.store (local.get $out) (local.get $place))
+                (local.set $out (i32.add (local.get $out) (i32.const 4)))))
             (local.set $found (i32.and (local.get $found) (i32.sub (local.get $found) (i32.const 1))))
             (br $bits)))
         (local.set $at (i32.add (local.get $at) (i32.const 16)))
         (br $blocks)))
+    (i32.store (i32.const 131064) (local.get $count))
     (if (v128.any_true (v128.and (local.get $all) (i8x16.splat (i32.const 0x01))))
       (then (local.set $flags (i32.or (local.get $flags) (i32.const 1)))))
     (if (v128.any_true (v128.and (local.get $all) (i8x16.splat (i32.const 0x02))))

@@ -85,7 +85,11 @@ it("finds the signs of JSON as a look at each byte does", () => {
   );
 });
 
+/** Each mark is in a pair then. */
+const allPairs = () => scan.markPairs.fill(15);
+
 it("finds the marks of secrets as expressions do", () => {
+  allPairs();
   fc.assert(
     fc.property(MARKED_TEXT, (text) => {
       const marks = Array.from(text.matchAll(/[-_ABJPS]/g), ({ index }) => index);
@@ -103,7 +107,33 @@ it("finds the marks of secrets as expressions do", () => {
   );
 });
 
+it("finds the marks that stand in pairs as a look at each does", () => {
+  const PAIRS = ["ab", "aJ", "bA", "SA", "-a", "P_"] as const;
+  const bits = fc.array(fc.tuple(fc.constantFrom(...PAIRS), fc.constantFrom(1, 2, 4, 8)), { maxLength: 8 });
+  const text = fc.string({ unit: fc.constantFrom(..."abAJSP-_".split("")), maxLength: 60 });
+  fc.assert(
+    fc.property(bits, text, (known, of) => {
+      scan.markPairs.fill(0);
+      for (const [pair, bit] of known) {
+        const at = (pair.charCodeAt(0) << 7) | pair.charCodeAt(1);
+        scan.markPairs[at] = (scan.markPairs[at] as number) | bit;
+      }
+      const has = (pair: string, bit: number) => known.some(([one, is]) => one === pair && is === bit);
+      const marks = Array.from(of.matchAll(/[-_ABJPS]/g), ({ index }) => index);
+      const expected = marks.filter((at) => {
+        const [mark, before] = [of[at] as string, of.slice(Math.max(0, at - 2), at)];
+        if (has(of.slice(Math.max(0, at - 1), at + 1), 4) || has(of.slice(at, at + 2), 8)) return true;
+        return (mark === "-" && has(before, 1)) || (mark === "_" && has(before, 2));
+      });
+      expect(found(scan.scanMarks(Buffer.from(of)))).toEqual(expected);
+      expect(scan.lastCount()).toBe(marks.length);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
 it("takes a text of the most bytes, and none", () => {
+  allPairs();
   const text = Buffer.from(`{${'"a":"b",'.repeat(scan.MOST_SCANNED / 8)}`).subarray(0, scan.MOST_SCANNED);
   expect(found(scan.scanSigns(text))).toEqual(signsIn(text.toString()).signs);
   expect(scan.scanMarks(Buffer.alloc(scan.MOST_SCANNED, "-"))).toBe(scan.MOST_SCANNED);
