@@ -22,33 +22,44 @@
     (local.set $v (i32x4.add (local.get $v) (local.get $step)))
     (global.set $d (local.get $v)))
 
-  ;; One step of four accumulators with sixteen bytes.
-  (func $round (param $v v128) (param $bytes v128) (result v128)
-    (local.set $v
-      (i32x4.add (local.get $v) (i32x4.mul (local.get $bytes) (i32x4.splat (i32.const 0x85ebca77)))))
-    (i32x4.mul
-      (v128.or (i32x4.shl (local.get $v) (i32.const 13)) (i32x4.shr_u (local.get $v) (i32.const 19)))
-      (i32x4.splat (i32.const 0x9e3779b1))))
-
   ;; A part of the frame. All but the last are a multiple of 64 bytes long.
   (func (export "add") (param $length i32)
-    (local $at i32) (local $zero v128)
+    (local $at i32) (local $zero v128) (local $input v128) (local $turn v128)
     (local $a v128) (local $b v128) (local $c v128) (local $d v128)
     (v128.store (local.get $length) (local.get $zero))
     (v128.store offset=16 (local.get $length) (local.get $zero))
     (v128.store offset=32 (local.get $length) (local.get $zero))
     (v128.store offset=48 (local.get $length) (local.get $zero))
+    (local.set $input (i32x4.splat (i32.const 0x85ebca77)))
+    (local.set $turn (i32x4.splat (i32.const 0x9e3779b1)))
     (local.set $a (global.get $a))
     (local.set $b (global.get $b))
     (local.set $c (global.get $c))
     (local.set $d (global.get $d))
+    ;; A step of each accumulator with four bytes.
     (block $done
       (loop $blocks
         (br_if $done (i32.ge_u (local.get $at) (local.get $length)))
-        (local.set $a (call $round (local.get $a) (v128.load (local.get $at))))
-        (local.set $b (call $round (local.get $b) (v128.load offset=16 (local.get $at))))
-        (local.set $c (call $round (local.get $c) (v128.load offset=32 (local.get $at))))
-        (local.set $d (call $round (local.get $d) (v128.load offset=48 (local.get $at))))
+        (local.set $a (i32x4.add (local.get $a) (i32x4.mul (v128.load (local.get $at)) (local.get $input))))
+        (local.set $a
+          (i32x4.mul
+            (v128.or (i32x4.shl (local.get $a) (i32.const 13)) (i32x4.shr_u (local.get $a) (i32.const 19)))
+            (local.get $turn)))
+        (local.set $b (i32x4.add (local.get $b) (i32x4.mul (v128.load offset=16 (local.get $at)) (local.get $input))))
+        (local.set $b
+          (i32x4.mul
+            (v128.or (i32x4.shl (local.get $b) (i32.const 13)) (i32x4.shr_u (local.get $b) (i32.const 19)))
+            (local.get $turn)))
+        (local.set $c (i32x4.add (local.get $c) (i32x4.mul (v128.load offset=32 (local.get $at)) (local.get $input))))
+        (local.set $c
+          (i32x4.mul
+            (v128.or (i32x4.shl (local.get $c) (i32.const 13)) (i32x4.shr_u (local.get $c) (i32.const 19)))
+            (local.get $turn)))
+        (local.set $d (i32x4.add (local.get $d) (i32x4.mul (v128.load offset=48 (local.get $at)) (local.get $input))))
+        (local.set $d
+          (i32x4.mul
+            (v128.or (i32x4.shl (local.get $d) (i32.const 13)) (i32x4.shr_u (local.get $d) (i32.const 19)))
+            (local.get $turn)))
         (local.set $at (i32.add (local.get $at) (i32.const 64)))
         (br $blocks)))
     (global.set $a (local.get $a))
