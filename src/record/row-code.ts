@@ -35,7 +35,7 @@ export const uint32Code: Code = (value, bind) =>
 
 const TWO_32 = 0x1_0000_0000;
 
-/** Of eight bytes; `most` is a safe integer. */
+/** A number of eight bytes; `most` is a safe integer. */
 const uint64 =
   (most: number): Code =>
   (value, bind) =>
@@ -139,7 +139,7 @@ const runCode =
         ${bind(keep)}({ ${parts.map((_, n) => `v${n}`).join(", ")}, bytes: ${bind(sliceOf)}(b, from, at), length: at - from }); } }`;
   };
 
-/** Of one byte, for most lists. */
+/** A length is one byte for most lists. */
 const LENGTH = `if (c < 0x80) b[at++] = c; else { to.at = at; to.varint(c); ${AGAIN} }`;
 
 /** A list of objects, as a list for each of their parts. Most lists of attempts have one. */

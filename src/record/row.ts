@@ -35,7 +35,7 @@ const NO_BYTES = new Uint8Array(0);
 const PAGE_BYTES = 256 * 1024;
 /** A large row gets its own buffer, so that no page is kept in memory for a small part of it. */
 const LARGE_BYTES = PAGE_BYTES / 8;
-/** Of a row without its payload. */
+/** A row without its payload takes about so many. */
 const USUAL_BYTES = 4 * 1024;
 const pages = new RowBinaryWriter(PAGE_BYTES);
 const large = new RowBinaryWriter(16 * 1024);

@@ -6,9 +6,9 @@
  */
 import { crc32 } from "node:zlib";
 import { pack, RESERVE_START_SPACE, unpack } from "msgpackr";
+import { crcOfText, crcOfView } from "../short-crc.ts";
 import { LaterRelease } from "../tables/later-release.ts";
 import type { RowVersions } from "../tables/table.ts";
-import { crcOfText, crcOfView } from "./short-crc.ts";
 import { takeWritten, writeList } from "./short-lists.ts";
 
 const MARK = 0xc1;

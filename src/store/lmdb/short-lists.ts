@@ -16,7 +16,7 @@ const LONGEST_TEXT = 63;
 /** The most that a list takes: its head, and for each part a head and a text or a double. */
 const MOST_BYTES = 1 + MOST_PARTS * (2 + LONGEST_TEXT);
 
-/** Taken once: see `row-binary.ts`. */
+/** Taken once: strings come in many kinds, and V8 would look the method up anew for each character. */
 const { charCodeAt } = String.prototype;
 
 /** A row that is being written: `seal` takes the bytes between. */

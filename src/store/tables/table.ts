@@ -1,5 +1,7 @@
 /** The interface of a table of the store. */
+import { crc32 } from "node:zlib";
 import type { Key } from "lmdb";
+import { noteJoined } from "../short-crc.ts";
 
 export type StoreKey = Key;
 
@@ -16,8 +18,13 @@ export function lastingKey(parts: readonly [string, string]): StoreKey {
   return key;
 }
 
+interface Beginning {
+  readonly text: string;
+  readonly sum: number;
+}
+
 /** The same of the first parts of keys that end with a number, as those of the ledger's entries do. */
-const beginnings = new Map<string, string>();
+const beginnings = new Map<string, Beginning>();
 const MOST_BEGINNINGS = 4096;
 
 /** A key as JSON, equal for equivalent forms: a list of one part equals that part. */
@@ -26,18 +33,26 @@ export function keyText(key: StoreKey): string {
   if (key.length === 1) return keyText(key[0] as StoreKey);
   const [first, second] = key;
   if (key.length === 2 && typeof first === "string" && Number.isSafeInteger(second))
-    return `${beginningOf(first)}${second as number}]`;
+    return numbered(beginningOf(first), second as number);
   return texts.get(key) ?? JSON.stringify(key);
 }
 
-function beginningOf(first: string): string {
-  let text = beginnings.get(first);
-  if (text === undefined) {
+function beginningOf(first: string): Beginning {
+  let beginning = beginnings.get(first);
+  if (beginning === undefined) {
     if (beginnings.size >= MOST_BEGINNINGS) beginnings.clear();
-    text = `[${JSON.stringify(first)},`;
-    beginnings.set(first, text);
+    const text = `[${JSON.stringify(first)},`;
+    beginning = { text, sum: crc32(text) };
+    beginnings.set(first, beginning);
   }
-  return text;
+  return beginning;
+}
+
+function numbered({ text, sum }: Beginning, number: number): string {
+  const rest = `${number}]`;
+  const whole = text + rest;
+  noteJoined(whole, sum, rest);
+  return whole;
 }
 
 /** Whether LMDB can hold a row under this key. */

@@ -6,7 +6,7 @@ import { pack, unpack } from "msgpackr";
 import { describe, expect, test } from "vitest";
 import { packChecked, unpackChecked } from "../../../../src/store/lmdb/checked.ts";
 import { quickKeys, type WriteKey } from "../../../../src/store/lmdb/key-bytes.ts";
-import { crcOfText, crcOfView } from "../../../../src/store/lmdb/short-crc.ts";
+import { crcOfText, crcOfView } from "../../../../src/store/short-crc.ts";
 import { keyText } from "../../../../src/store/tables/table.ts";
 
 /** The types of the package do not have it. */
@@ -68,7 +68,9 @@ test("a short sum is zlib's", () => {
 test("a key's text is its JSON", () => {
   fc.assert(
     fc.property(text, number, (first, second) => {
-      expect(keyText([first, second])).toBe(JSON.stringify([first, second]));
+      const key = keyText([first, second]);
+      expect(key).toBe(JSON.stringify([first, second]));
+      expect(crcOfText(key)).toBe(crc32(key));
     }),
   );
 });
