@@ -7,7 +7,7 @@ import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { Store } from "../../store/store.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import { type CreditFall, fallOf } from "./credit-events.ts";
-import type { LedgerEntry, PostedEntry, SettleEntry } from "./entry.ts";
+import { type LedgerEntry, type PostedEntry, type SettleEntry, settleEntry } from "./entry.ts";
 import type { Ledger, LedgerPage } from "./ledger.ts";
 import { checkPosting, earlierPosting, type Posted, type Posting } from "./posting.ts";
 import type { LedgerList } from "./shown-list.ts";
@@ -124,16 +124,9 @@ export class LedgerBook implements LocalBook {
     return this.#accounts.balanceOnce(orgId);
   }
 
-  charge(orgId: string, { requestId, amountMicroUsd, atMs }: Charge): SettleEntry {
-    const { seq, balanceMicroUsd, createdAtMs } = this.#advance(orgId, -amountMicroUsd, atMs);
-    const entry: SettleEntry = {
-      kind: "settle",
-      seq,
-      amountMicroUsd: -amountMicroUsd,
-      balanceMicroUsd,
-      createdAtMs,
-      requestId,
-    };
+  charge(orgId: string, charge: Charge): SettleEntry {
+    const { seq, balanceMicroUsd } = this.#advance(orgId, -charge.amountMicroUsd);
+    const entry = settleEntry(charge, seq, balanceMicroUsd);
     this.#ledger.put(orgId, entry);
     return entry;
   }
@@ -149,8 +142,9 @@ export class LedgerBook implements LocalBook {
       return { outcome: "insufficient_credits", availableMicroUsd };
     }
     this.#remember(orgId);
-    const advanced = this.#advance(orgId, amountMicroUsd, this.#clock.now());
-    const entry: PostedEntry = { ...advanced, kind, refType, refId };
+    const createdAtMs = this.#clock.now();
+    const { seq, balanceMicroUsd } = this.#advance(orgId, amountMicroUsd);
+    const entry: PostedEntry = { kind, seq, amountMicroUsd, balanceMicroUsd, createdAtMs, refType, refId };
     if (kind === "grant") account.grantedMicroUsd += amountMicroUsd;
     this.#ledger.put(orgId, entry);
     return { outcome: "posted", entry, replay: false };
@@ -172,8 +166,8 @@ export class LedgerBook implements LocalBook {
 
   charged(): undefined {}
 
-  /** Number and running balance of the next entry. */
-  #advance(orgId: string, amountMicroUsd: number, createdAtMs: number) {
+  /** Takes the org's account to the next entry: its number and its running balance. */
+  #advance(orgId: string, amountMicroUsd: number): Account {
     const account = this.#accounts.of(orgId);
     const { seq, balanceMicroUsd: before, grantedMicroUsd } = account;
     const balanceMicroUsd = before + amountMicroUsd;
@@ -183,7 +177,7 @@ export class LedgerBook implements LocalBook {
     this.#store.ifDropped(giveBack, account, seq, before, grantedMicroUsd);
     // Nearly every entry is a charge that leaves more than any bound: one comparison.
     if (balanceMicroUsd < account.lookBelowMicroUsd) this.#lookAtFall(account, before);
-    return { seq: seq + 1, amountMicroUsd, balanceMicroUsd, createdAtMs };
+    return account;
   }
 
   #lookAtFall(account: Account, beforeMicroUsd: number): void {

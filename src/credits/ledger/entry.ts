@@ -37,6 +37,24 @@ export interface SettleEntry extends EntryBase {
   readonly requestId: string;
 }
 
+/** The entry of a charge, with its number and the balance after it. @param charge micro-USD above zero, and its time of the wall clock */
+export const settleEntry = (
+  {
+    requestId,
+    amountMicroUsd,
+    atMs,
+  }: { readonly requestId: string; readonly amountMicroUsd: number; readonly atMs: number },
+  seq: number,
+  balanceMicroUsd: number,
+): SettleEntry => ({
+  kind: "settle",
+  seq,
+  amountMicroUsd: -amountMicroUsd,
+  balanceMicroUsd,
+  createdAtMs: atMs,
+  requestId,
+});
+
 /**
  * An entry that is not a call's charge. `refType` and `refId` name its cause (`topup`, `tup_…`) and are unique per org.
  */

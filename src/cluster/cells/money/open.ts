@@ -9,7 +9,7 @@ import type { Way } from "../../../analytics/clickhouse/inserted-until.ts";
 import type { AnalyticsLedger } from "../../../analytics/outbox/ledger.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { sliced } from "../../../base/sliced.ts";
-import type { LedgerEntry } from "../../../credits/ledger/entry.ts";
+import { type LedgerEntry, settleEntry } from "../../../credits/ledger/entry.ts";
 import { openLedger } from "../../../credits/ledger/ledger.ts";
 import { UnchargedCalls } from "../../../credits/ledger/uncharged.ts";
 import { A_BUDGET_IS_USED_UP, type Money, type MoneyTellers } from "../../../credits/open.ts";
@@ -161,19 +161,7 @@ const CHARGED_MS = 1000;
 /** Rows of one act. */
 const SLICE = 1000;
 
-const entryOf = ({
-  orgId,
-  requestId,
-  seq,
-  balanceMicroUsd,
-  atMs: createdAtMs,
-  amountMicroUsd,
-}: NumberedCharge): LedgerEntry & { readonly orgId: string } => ({
-  orgId,
-  kind: "settle",
-  seq,
-  amountMicroUsd: -amountMicroUsd,
-  balanceMicroUsd,
-  createdAtMs,
-  requestId,
+const entryOf = (charge: NumberedCharge): LedgerEntry & { readonly orgId: string } => ({
+  ...settleEntry(charge, charge.seq, charge.balanceMicroUsd),
+  orgId: charge.orgId,
 });
