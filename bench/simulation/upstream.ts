@@ -132,7 +132,7 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call" | "proxiesOf">
     const generatingMs = (OUTPUT_TOKENS * 1000) / tokensPerSecond;
     const finish = (last: Buffer) => {
       sent.costMicroUsd = (PROMPT_TOKENS + OUTPUT_TOKENS) * price;
-      handler.onData(last);
+      tell(handler, last);
       if (over()) handler.onEnd();
     };
     if (!isStream) {
@@ -144,7 +144,7 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call" | "proxiesOf">
     }
     later(ttftMs, () => {
       handler.onHead(200, { "content-type": "text/event-stream" });
-      handler.onData(BEGINNING);
+      tell(handler, BEGINNING);
       later(generatingMs, () => finish(REST));
     });
   }
@@ -198,10 +198,12 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call" | "proxiesOf">
   }
 }
 
+const tell = (handler: UpstreamHandler, bytes: Buffer): void => handler.onData(bytes, 0, bytes.length);
+
 function refuse(handler: UpstreamHandler, { status, retryAfterMs }: Exclude<Fate, string>): void {
   const wait = retryAfterMs === undefined ? {} : { "retry-after-ms": String(retryAfterMs) };
   handler.onHead(status, { "content-type": "application/json", ...wait });
-  handler.onData(Buffer.from(JSON.stringify({ error: { message: "no" } })));
+  tell(handler, Buffer.from(JSON.stringify({ error: { message: "no" } })));
   handler.onEnd();
 }
 

@@ -89,6 +89,15 @@ export interface WholeAnswer {
   write(usage: Usage, svc: SvcReply): Buffer;
 }
 
+/** Bytes of one read, in the pieces in which they came. */
+export interface Received {
+  readonly pieces: readonly Buffer[];
+  /** Where each piece begins and ends in its memory, one after the other. */
+  readonly ranges: readonly number[];
+  /** Pieces; there may be older ones behind them. */
+  readonly count: number;
+}
+
 /** A streamed answer on its way from upstream to client. All text is latin1, one character a byte. */
 export interface AnswerStream {
   /** The upstream sent its last event; what follows is ignored. */
@@ -115,9 +124,13 @@ export interface AnswerStream {
   /** In formats with a history, after `close`: the answer as a client gets it that asks for it later. */
   responseJson?(): string | undefined;
   /**
-   * One read of the upstream's body. Returns what the client gets now; may be empty.
+   * One read of the upstream's body. Returns what the client gets now; may be empty. It is to be used at once: the next call of any
+   * stream overwrites it.
+   * @param isLast the body has ended: a last event is read that came without its blank line
    * @throws WeirError `upstream_invalid_response` on an event beyond the bound.
    */
+  read(received: Received, isLast: boolean): Buffer;
+  /** The same of latin1 text. */
   push(read: string): string;
   /** The upstream's body has ended: reads a last event that came without its blank line. */
   end(): string;

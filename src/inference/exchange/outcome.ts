@@ -19,10 +19,10 @@ export type Outcome =
   /** The upstream answered in full; nothing was sent to the client yet. */
   | { readonly kind: "whole"; readonly answer: WholeAnswer }
   /**
-   * The stream is complete. Its last events were not sent yet: neither those of the last read, `unsent` (latin1), nor those
-   * that end it.
+   * The stream is complete. Its last events were not sent yet: neither those of the last read, `unsent`, nor those that
+   * end it.
    */
-  | { readonly kind: "streamed"; readonly stream: AnswerStream; readonly unsent: string }
+  | { readonly kind: "streamed"; readonly stream: AnswerStream; readonly unsent: Buffer }
   /** The stream broke after its first content was sent. */
   | { readonly kind: "broken"; readonly stream: AnswerStream; readonly failure: UpstreamFailure }
   /**
@@ -48,7 +48,7 @@ export type Outcome =
   | {
       readonly kind: "faulted";
       readonly stream: AnswerStream | undefined;
-      readonly unsent: string;
+      readonly unsent: Buffer;
       readonly error: WeirError;
     }
   /** The process stops before the call ended. */

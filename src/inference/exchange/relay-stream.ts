@@ -5,8 +5,8 @@
  */
 import { WeirError } from "../../base/errors.ts";
 import type { AnswerStream } from "../../wire/format.ts";
-import { passingBytes } from "../../wire/json/latin1.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
+import { ReceivedPieces } from "../../wire/relay/received.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { AnswerHeaders } from "../upstream/upstreams.ts";
 import type { ReservedCall } from "./call.ts";
@@ -31,8 +31,8 @@ const WRITE_OVER_BYTES = 32 * 1024;
 
 /** The result of one read of the upstream. */
 interface Piece {
-  /** Events for the client. */
-  readonly out: string;
+  /** Events for the client, on memory of their own where the relay waits. */
+  readonly out: Buffer;
   /** Whether the upstream ended with it. */
   readonly isLast: boolean;
   /** What was delivered before it. */
@@ -47,8 +47,8 @@ export class StreamRelay extends Relay {
   readonly #input: RelayInput;
   readonly #cover: StreamCover;
   readonly #afterRead = () => this.#flush();
-  /** Data of the upstream that `stream` has not parsed yet, latin1: of the current read, and of reads while the relay waited. */
-  #received = "";
+  /** Data of the upstream that `stream` has not parsed yet: of the current read, and of reads while the relay waited. */
+  readonly #received = new ReceivedPieces();
   #errorBody = "";
   /** The content type is that of the dialect's streams. */
   #isLabelled = false;
@@ -104,31 +104,37 @@ export class StreamRelay extends Relay {
     this.#isLabelled = isLabelledAsStream(headers, this.#input.dialect);
   }
 
-  onData(chunk: Buffer): void {
-    if (this.over || (!this.#isPlain && !this.#begins(chunk))) return;
+  onData(bytes: Buffer, start: number, end: number): void {
+    if (this.over || (!this.#isPlain && !this.#begins(bytes, start, end))) return;
+    const received = this.#received;
     // The end may follow within the same read, synchronously: a microtask runs after both.
-    if (this.#received === "") {
+    if (received.count === 0) {
       this.lastDataMs = this.deps.clock.monotonic();
       READ_OVER.then(this.#afterRead);
     }
-    this.#received += chunk.toString("latin1");
-    if (this.#received.length > WRITE_OVER_BYTES) this.#flush();
+    if (this.#isWaiting) received.addCopy(bytes, start, end);
+    else received.add(bytes, start, end);
+    if (received.bytes > WRITE_OVER_BYTES) this.#flush();
   }
 
   /** Whether the data are those of the stream that was asked for. What comes before that is known is looked at here. */
-  #begins(chunk: Buffer): boolean {
+  #begins(bytes: Buffer, start: number, end: number): boolean {
     this.lastDataMs = this.deps.clock.monotonic();
     if (!this.answering) {
-      this.#errorBody += chunk.toString("latin1");
+      this.#errorBody += bytes.toString("latin1", start, end);
       if (this.#errorBody.length > MAX_ERROR_BYTES) this.#endOfError();
       return false;
     }
-    if (this.#form === undefined && this.#isLabelled && beginsAsLabelled(chunk, this.#input.dialect)) {
+    if (
+      this.#form === undefined &&
+      this.#isLabelled &&
+      beginsAsLabelled(bytes[start] as number, this.#input.dialect)
+    ) {
       this.#isPlain = true;
       return true;
     }
     this.#form ??= new StreamForm(this.deps, this.#input, this.#isLabelled);
-    this.#received += this.#form.push(chunk.toString("latin1"));
+    this.#received.addText(this.#form.push(bytes.toString("latin1", start, end)));
     const { isPlain, answeredAs, fault } = this.#form;
     this.#isPlain = isPlain;
     this.answeredAs = answeredAs;
@@ -160,7 +166,7 @@ export class StreamRelay extends Relay {
     else if (end.kind === "restated") {
       this.stream = end.stream;
       this.answeredAs = "whole";
-      this.#received += end.events;
+      this.#received.addText(end.events);
     }
   }
 
@@ -201,12 +207,10 @@ export class StreamRelay extends Relay {
     const { textBytes, nextSequence } = stream;
     const before = { textBytes, nextSequence };
     const isLast = this.#ended;
-    let out: string;
+    const received = this.#received;
+    let out: Buffer;
     try {
-      const data = this.#received;
-      this.#received = "";
-      out = stream.push(data);
-      if (isLast) out += stream.end();
+      out = stream.read(received, isLast);
     } catch (error) {
       const isTooLarge = error instanceof WeirError;
       if (!isTooLarge) this.#reportFault(error);
@@ -214,9 +218,11 @@ export class StreamRelay extends Relay {
       const reason = isTooLarge ? TOO_LARGE : undefined;
       this.fail(failure("invalid_response", "protocol", this.status, reason));
       return;
+    } finally {
+      received.clear();
     }
-    const isCovered = out === "" || this.#cover.covers(stream);
-    if (isCovered instanceof Promise) void this.#wait(isCovered, { out, isLast, before });
+    const isCovered = out.length === 0 || this.#cover.covers(stream);
+    if (isCovered instanceof Promise) void this.#wait(isCovered, { out: Buffer.from(out), isLast, before });
     else this.#forward(isCovered, { out, isLast, before });
   }
 
@@ -241,7 +247,7 @@ export class StreamRelay extends Relay {
     this.#isWaiting = false;
     if (this.over) return;
     this.#guarded(pass);
-    if (this.#received !== "" || (this.#ended && !piece.isLast)) this.#flush();
+    if (this.#received.count > 0 || (this.#ended && !piece.isLast)) this.#flush();
     // It may wait again, for data that came meanwhile.
     if (this.#broken !== undefined && !this.#isWaiting && !this.over) this.fail(this.#broken);
     this.#resume();
@@ -258,7 +264,7 @@ export class StreamRelay extends Relay {
       this.#answered(out);
       return;
     }
-    if (out !== "") this.#deliver(out);
+    if (out.length > 0) this.#deliver(out);
     if (stream.error !== undefined) {
       this.upstream?.cancel();
       const { whole } = stream.error;
@@ -273,11 +279,11 @@ export class StreamRelay extends Relay {
     }
   }
 
-  #deliver(out: string): void {
+  #deliver(out: Buffer): void {
     this.#begin();
     if (this.#clientGone) return;
     // The data was read just now, so the clock need not be read again.
-    if (!this.#send(passingBytes(out), this.lastDataMs)) this.#waitForClient();
+    if (!this.#send(out, this.lastDataMs)) this.#waitForClient();
   }
 
   /** Events are about to be delivered. */
@@ -337,8 +343,8 @@ export class StreamRelay extends Relay {
   }
 
   /** @param out the events of the last read: they are sent with those that end the stream, after the charge. */
-  #answered(out: string): void {
-    const unsent = this.#clientGone ? "" : out;
+  #answered(out: Buffer): void {
+    const unsent = this.#clientGone ? NOTHING : Buffer.from(out);
     // An answer without content begins with its end.
     this.#begin();
     const call = this.#call;
@@ -362,5 +368,7 @@ export class StreamRelay extends Relay {
 
 /** To run a function as a microtask; `queueMicrotask` takes a microsecond more, with a resource for `async_hooks`. */
 const READ_OVER = Promise.resolve();
+
+const NOTHING = Buffer.alloc(0);
 
 const TOO_LARGE = { code: "event_too_large", type: "", message: "" };

@@ -49,8 +49,9 @@ export class WholeRelay extends Relay {
   /** A whole answer has no bytes to send before its end. */
   keepAlive(): void {}
 
-  onData(chunk: Buffer): void {
+  onData(bytes: Buffer, start: number, end: number): void {
     if (this.over) return;
+    const chunk = bytes.subarray(start, end);
     this.lastDataMs = this.deps.clock.monotonic();
     // Some providers send white space until their answer is ready.
     if (!this.#hasBegun && this.answering && hasText(chunk)) {

@@ -114,7 +114,7 @@ export abstract class Relay implements UpstreamHandler {
   abstract clientGone(): void;
   /** Sends a keep-alive without content after a silence of `afterMs` (0: never). */
   abstract keepAlive(nowMs: number, afterMs: number): void;
-  abstract onData(chunk: Buffer): void;
+  abstract onData(bytes: Buffer, start: number, end: number): void;
   abstract onEnd(): void;
 
   onHead(status: number, headers: AnswerHeaders): void {

@@ -70,7 +70,7 @@ export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<
     // The delivered part is charged; an answer that was not delivered at all is not.
     deps.onFault(thrown, call.requestId);
     const stream = call.streaming ? streamOf(outcome) : undefined;
-    const unsent = call.streaming ? unsentOf(outcome) : "";
+    const unsent = call.streaming ? unsentOf(outcome) : NOTHING;
     const faulted: Outcome = { kind: "faulted", stream, unsent, error: asWeirError(thrown) };
     return close(deps, call, faulted, settlementOf(deps, call, faulted));
   }
@@ -297,7 +297,9 @@ function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
   }
 }
 
-const unsentOf = (outcome: Outcome): string => ("unsent" in outcome ? outcome.unsent : "");
+const NOTHING = Buffer.alloc(0);
+
+const unsentOf = (outcome: Outcome): Buffer => ("unsent" in outcome ? outcome.unsent : NOTHING);
 
 const streamOf = (outcome: Outcome): AnswerStream | undefined =>
   "stream" in outcome ? outcome.stream : undefined;
@@ -332,8 +334,12 @@ function deliveryOf(
     return { bytes, status: 200, send: () => reply.sendJson(200, typelessHeaders(deps.limits, call), bytes) };
   }
   if (outcome.kind === "streamed") {
-    const last = outcome.unsent + outcome.stream.close(metered.usage, svcReply(call, metered));
-    return lastEvents(deps, call, Buffer.from(last, "latin1"));
+    const { unsent, stream } = outcome;
+    const end = stream.close(metered.usage, svcReply(call, metered));
+    const bytes = Buffer.allocUnsafe(unsent.length + end.length);
+    bytes.set(unsent);
+    bytes.write(end, unsent.length, "latin1");
+    return lastEvents(deps, call, bytes);
   }
   const failure = error ?? fail("internal", "The call ended without an answer.");
   if (call.streaming || isToldInStream(call, failure)) {

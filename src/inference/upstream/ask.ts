@@ -36,11 +36,11 @@ export function wholeAnswer(start: (call: DispatchedCall) => void, timeoutMs: nu
         status = code;
         headers = all;
       },
-      onData(chunk) {
-        bytes += chunk.length;
+      onData(read, start, end) {
+        bytes += end - start;
         if (bytes > MAX_ANSWER_BYTES)
           give(fail("upstream_invalid_response", "The provider's answer is too long."));
-        else chunks.push(Buffer.from(chunk));
+        else chunks.push(Buffer.from(read.subarray(start, end)));
       },
       onEnd() {
         over();

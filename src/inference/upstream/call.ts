@@ -11,8 +11,11 @@ import type { AnswerHandler, OpenConnection } from "./http/connection.ts";
 /** Events of a call, in this order: `onHead` once, `onData` any number of times, then one of `onEnd` and `onFailure`. */
 export interface UpstreamHandler {
   onHead(status: number, headers: AnswerHeaders): void;
-  /** The next read overwrites the chunk's memory: a handler copies what it keeps. */
-  onData(chunk: Buffer): void;
+  /**
+   * Content: `bytes` from `start` up to `end`, in one piece or several for a read. The next read overwrites the memory: a handler copies
+   * what it keeps longer than the current turn.
+   */
+  onData(bytes: Buffer, start: number, end: number): void;
   onEnd(): void;
   /** Not called after `cancel`. */
   onFailure(failure: UpstreamFailure): void;
@@ -94,9 +97,9 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
     this.#handler.onHead(status, headers);
   }
 
-  onData(chunk: Buffer): void {
-    if (this.#isPlain) this.#handler.onData(chunk);
-    else this.#look(chunk);
+  onData(bytes: Buffer, start: number, end: number): void {
+    if (this.#isPlain) this.#handler.onData(bytes, start, end);
+    else this.#look(bytes, start, end);
   }
 
   onEnd(): void {
@@ -122,16 +125,16 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
   }
 
   /** The first data: nearly all content says by its first byte that it is not coded. */
-  #look(chunk: Buffer): void {
+  #look(bytes: Buffer, start: number, end: number): void {
     if (this.#decoding === undefined) {
-      if (!mayBeCoded(chunk)) {
+      if (!mayBeCoded(bytes[start] as number)) {
         this.#isPlain = true;
-        this.#handler.onData(chunk);
+        this.#handler.onData(bytes, start, end);
         return;
       }
       this.#decode(ALL_UNNAMED);
     }
-    this.#decoding?.push(chunk);
+    this.#decoding?.push(bytes.subarray(start, end));
   }
 
   get #isRefusal(): boolean {
@@ -144,7 +147,7 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
       resume: () => this.#connection?.resume(),
     };
     const sink = {
-      onData: (chunk: Buffer) => this.#handler.onData(chunk),
+      onData: (chunk: Buffer) => this.#handler.onData(chunk, 0, chunk.length),
       onEnd: () => this.#ended(),
       onUndecoded: () => this.#undecoded(),
     };

@@ -55,8 +55,8 @@ export function codingsOf(header: string): readonly string[] {
     .slice(-MAX_CODINGS);
 }
 
-/** Whether a read may be coded although its head does not say so. */
-export const mayBeCoded = (read: Buffer): boolean => read[0] === GZIP[0] || read[0] === ZSTD[0];
+/** Whether content that begins with this byte may be coded although its head does not say so. */
+export const mayBeCoded = (first: number): boolean => first === GZIP[0] || first === ZSTD[0];
 
 const hasNoMagic = (coding: string): boolean => coding === "br" || coding === "deflate";
 

@@ -24,6 +24,8 @@ const FREE_BYTES = 16 * 1024 * 1024;
 /** Times that larger content may be as long. Answers and streams of them are hardly ten times as long as in gzip. */
 const MAX_RATIO = 200;
 
+const TURN_OVER = Promise.resolve();
+
 interface CodedContent {
   /** In the order in which they were applied; `UNNAMED` stands for one that may be there. */
   readonly codings: readonly string[];
@@ -37,6 +39,8 @@ export class Decoding {
   /** In the order in which the codings were applied: content goes from the last one to the first. */
   readonly #stages: readonly Stage[];
   #arrivedBytes = 0;
+  /** Pieces of the current turn: each write to a decoder takes a thread's turn. */
+  #arrived: Buffer[] = [];
   #isOver = false;
 
   constructor({ codings, mayBeText }: CodedContent, source: ContentSource, sink: DecodedSink) {
@@ -60,15 +64,24 @@ export class Decoding {
     this.#stages = stages;
   }
 
-  /** @param chunk is copied */
+  /** @param chunk is copied. It is decoded when the turn ends, with what else comes in it */
   push(chunk: Buffer): void {
     this.#arrivedBytes += chunk.length;
-    this.#stages.at(-1)?.onData(Buffer.from(chunk));
+    if (this.#arrived.length === 0) TURN_OVER.then(() => this.#decode());
+    this.#arrived.push(Buffer.from(chunk));
   }
 
   /** All content has arrived: what is left is still told. */
   end(): void {
+    this.#decode();
     this.#stages.at(-1)?.onEnd();
+  }
+
+  #decode(): void {
+    const arrived = this.#arrived;
+    if (arrived.length === 0) return;
+    this.#arrived = [];
+    this.#stages.at(-1)?.onData(arrived.length === 1 ? (arrived[0] as Buffer) : Buffer.concat(arrived));
   }
 
   pause(): void {

@@ -18,13 +18,13 @@ import {
 import { copied } from "../json/latin1.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
+import type { Fragment } from "../neutral/neutral.ts";
 import {
   type EventTap,
   type JsonObject,
   listOf,
   type PartPlace,
   parsed,
-  type Run,
   type StreamReader,
 } from "../neutral/reader.ts";
 import { sseData, waiting } from "../neutral/sse.ts";
@@ -107,9 +107,14 @@ export class ChatSpliceStream extends SplicedStream {
     return this.#events;
   }
 
-  override run(part: PartPlace, run: Run): void {
-    this.#events += run.events;
-    super.run(part, run);
+  override grewBy(part: PartPlace, read: Buffer, start: number, end: number): void {
+    this.#events++;
+    super.grewBy(part, read, start, end);
+  }
+
+  override grewByText(part: PartPlace, text: Fragment): void {
+    this.#events++;
+    super.grewByText(part, text);
   }
 
   parse(data: string): JsonObject | undefined {

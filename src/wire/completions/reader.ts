@@ -59,8 +59,8 @@ export class CompletionsStreamReader extends SseStreamReader {
     return true;
   }
 
-  override push(read: string, emit: Emit): void {
-    super.push(read, emit);
+  override read(bytes: Buffer, start: number, end: number, emit: Emit): void {
+    super.read(bytes, start, end, emit);
     if (this.done) this.#stop();
   }
 

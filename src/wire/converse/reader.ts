@@ -66,6 +66,10 @@ export class ConverseStreamReader implements StreamReader {
     this.#frames.push(read, this.#each);
   }
 
+  read(bytes: Buffer, start: number, end: number, emit: Emit): void {
+    this.push(bytes.toString("latin1", start, end), emit);
+  }
+
   /** A frame that was cut cannot be read. */
   end(_: Emit): void {
     this.error ??= this.#unusable;

@@ -5,9 +5,12 @@
  * that event was. A frame is valid until the next event that does not fit: it may change the meaning of those after it.
  */
 
+import { sameRun, viewOf } from "../json/byte-runs.ts";
 import { applyEdits, type Edit, moved } from "../json/json.ts";
-import { copied, stands } from "../json/latin1.ts";
-import { fragmentEnd, fragmentOf, textOf } from "./fragment.ts";
+import { copied } from "../json/latin1.ts";
+import type { PassedBytes } from "../json/passed-bytes.ts";
+
+import { findFragmentEnd, fragmentEnd, fragmentOf, type PieceEnd, textOf } from "./fragment.ts";
 import type { Fragment } from "./neutral.ts";
 
 /**
@@ -28,36 +31,46 @@ export interface Passed {
 
 type Hole = "growing" | "string" | "digits";
 
-/** A fixed piece of the event, as received and as sent, and the kind of hole after it. */
+/** A fixed piece of the event, as received, by its place among the frame's bytes, and as sent, and the kind of hole after it. */
 interface Step {
-  readonly literal: string;
-  readonly out: string;
+  readonly from: number;
+  readonly length: number;
+  readonly out: Buffer;
   readonly hole: Hole;
 }
 
 interface Frame {
   /** Offset of an event's data. */
   readonly dataAt: number;
-  /** The text before the first hole. */
-  readonly head: string;
-  readonly headOut: string;
-  /** The first has no literal but the head. */
+  /** The tail of an event, the head of the next one up to its first hole, and the pieces of the steps. */
+  readonly bytes: DataView;
+  /** Blank line included. */
+  readonly tailLength: number;
+  readonly headLength: number;
+  /** The tail as text. */
+  readonly tail: string;
+  readonly headOut: Buffer;
+  readonly tailOut: Buffer;
+  /** A tail and the head of the next event. */
+  readonly betweenOut: Buffer;
+  /** The first has no piece but the head. */
   readonly steps: readonly Step[];
   /** Only the growing string differs. */
   readonly isPlain: boolean;
-  /** Blank line included. */
-  readonly tail: string;
-  readonly tailOut: string;
-  /** A tail and the head of the next event. */
-  readonly between: string;
-  readonly betweenOut: string;
   /** The tail contains no string, so white space in it has no meaning: Anthropic pads its events with it. */
   readonly isLoose: boolean;
   /** The data are edited; else they are passed on after `dataHead`. */
   readonly isPatched: boolean;
-  readonly dataHead: string;
+  readonly dataHead: Buffer;
   /** Events are sent with another name than they came with. */
   readonly isRenamed: boolean;
+}
+
+/** Told of each event that fits, in order. The bytes are those of the read. */
+export interface Growth {
+  /** The part grows by the bytes from `start` up to `end`, which are as a reader writes them. */
+  grewBy(read: Buffer, start: number, end: number): void;
+  grewByText(text: Fragment): void;
 }
 
 /** After so many frames in a row that no event fitted, no more are learned: each costs more than it saves. */
@@ -72,17 +85,15 @@ const NINE = 57;
 const QUOTE = 34;
 
 export class DeltaFrames {
-  /** What the events that {@link fit} found grow their part by; as a reader of the whole writes it where that is written. */
-  text: Fragment = "";
-  /** The number of those events. */
-  events = 0;
-  /** The text of those events as they are passed on. */
-  out = "";
   #frame: Frame | undefined;
   #vain = 0;
-  /** The inside of the growing string in the event under way, and all between the event's head and tail as it goes out. */
-  #grown: Fragment = "";
-  #inside = "";
+  /** The end of a string in the event under way, and the inside of the growing one. */
+  readonly #found: PieceEnd = { at: -1, hasUnusual: false };
+  #grownAt = 0;
+  #grownEnd = 0;
+  #isUnusual = false;
+  /** Where the holes of the event under way begin and end, one after the other. */
+  readonly #holes: number[] = [];
   readonly #keys: RegExp;
 
   /** @param keys see {@link frameKeys} */
@@ -107,85 +118,116 @@ export class DeltaFrames {
     if (this.#frame !== undefined) this.#vain++;
   }
 
-  /** Drops the results of {@link fit}: a slice of a read keeps all of the read in memory, for as long as a slow client pauses the stream. */
-  release(): void {
-    this.text = "";
-    this.out = "";
-    this.#grown = "";
-    this.#inside = "";
-  }
-
   /**
-   * The index after the events from `from` on that fit; -1 if the first does not fit.
-   * @param each takes the text of each event, of events that are not passed on: the results of the call are not set then
+   * The index after the events from `from` on that fit, before `to`; -1 if the first does not fit.
+   * @param out takes the events as they are passed on; absent where they are not. Called once an event fits, before the first is told
    */
-  fit(read: string, from: number, each?: (text: Fragment) => void): number {
+  fit(read: Buffer, from: number, to: number, growth: Growth, out?: () => PassedBytes): number {
     const frame = this.#frame;
-    if (frame === undefined || !stands(frame.head, read, from)) return -1;
-    const { head, tail, between, isPatched, isPlain } = frame;
-    const limit = frame.isRenamed && each === undefined ? 1 : MOST_EVENTS;
+    if (frame === undefined) return -1;
+    const { bytes, headLength, tailLength, isPlain, isRenamed } = frame;
+    const view = viewOf(read);
+    if (from + headLength > to || !sameRun(view, from, bytes, tailLength, headLength)) return -1;
+    const betweenLength = tailLength + headLength;
+    const limit = isRenamed && out !== undefined ? 1 : MOST_EVENTS;
+    let passed: PassedBytes | undefined;
     let events = 0;
-    let text = "";
-    let out = frame.headOut;
     let end = -1;
     for (let start = from; ; start = end) {
-      const at = start + head.length;
-      const close = isPlain ? fragmentEnd(read, at) : this.#holes(frame, read, at);
+      const at = start + headLength;
+      const close = isPlain ? this.#plain(read, at, to) : this.#filled(frame, read, view, at, to);
       // No reader tells a part of it that it grew by nothing.
       if (close <= at) break;
-      const grown = isPlain ? read.slice(at, close) : this.#grown;
-      // For most events, the end and the beginning of the next event are compared in one step.
-      const goesOn = stands(between, read, close);
-      const behind = goesOn ? close + tail.length : tailEnd(frame, read, close);
+      // For most events of a burst, the end and the beginning of the next event are compared in one step.
+      const goesOn = close + betweenLength <= to && sameRun(view, close, bytes, 0, betweenLength);
+      const behind = goesOn ? close + tailLength : tailEnd(frame, read, view, close, to);
       if (behind < 0) break;
-      if (isPatched) {
-        if (events > 0) out += frame.betweenOut;
-        out += isPlain ? grown : this.#inside;
-      }
+      passed ??= out?.();
+      if (passed !== undefined && frame.isPatched) this.#pass(frame, passed, read, events > 0);
       // Each by itself: halves of a pair in two events are counted as they come, wherever the stream is cut.
-      const usualText = usual(grown);
-      if (each === undefined) text += usualText;
-      else each(copied(usualText));
+      if (this.#isUnusual) growth.grewByText(usual(read.toString("latin1", this.#grownAt, this.#grownEnd)));
+      else growth.grewBy(read, this.#grownAt, this.#grownEnd);
       end = behind;
-      if (++events === limit || !(goesOn || stands(head, read, end))) break;
+      if (++events === limit) break;
+      if (!goesOn && !(end + headLength <= to && sameRun(view, end, bytes, tailLength, headLength))) break;
     }
     if (events === 0) return -1;
     this.#vain = 0;
-    if (each !== undefined) {
-      if (!isPlain) this.release();
-      return end;
-    }
-    this.events = events;
-    // A slice would keep all of the read alive for as long as it waits for a slow client, and many in one string all theirs.
-    this.text = copied(text);
-    this.out = isPatched ? out + frame.tailOut : frame.dataHead + read.slice(from + frame.dataAt, end);
+    if (passed !== undefined) endOf(frame, passed, read, from, end);
     return end;
   }
 
+  /** The index behind the growing string, where nothing else differs; -1 where it has no end. */
+  #plain(read: Buffer, from: number, to: number): number {
+    const found = this.#found;
+    findFragmentEnd(read, from, to, found);
+    this.#grownAt = from;
+    this.#grownEnd = found.at;
+    this.#isUnusual = found.hasUnusual;
+    return found.at;
+  }
+
   /** The index behind the last hole of the event whose head ends at `from`; -1 where it does not fit so far. */
-  #holes({ steps, isPatched }: Frame, read: string, from: number): number {
+  #filled({ bytes, steps }: Frame, read: Buffer, view: DataView, from: number, to: number): number {
+    const found = this.#found;
     let at = from;
-    let inside = "";
     for (let i = 0; i < steps.length; i++) {
-      const { literal, out, hole } = steps[i] as Step;
+      const step = steps[i] as Step;
       if (i > 0) {
-        if (!stands(literal, read, at)) return -1;
-        at += literal.length;
-        if (isPatched) inside += out;
+        if (at + step.length > to || !sameRun(view, at, bytes, step.from, step.length)) return -1;
+        at += step.length;
       }
-      const close = hole === "digits" ? digitsEnd(read, at) : fragmentEnd(read, at);
+      let close: number;
+      if (step.hole === "digits") close = digitsIn(read, at, to);
+      else {
+        findFragmentEnd(read, at, to, found);
+        close = found.at;
+      }
       if (close < 0) return -1;
-      const held = read.slice(at, close);
-      if (hole === "growing") {
-        if (held === "") return -1;
-        this.#grown = held;
+      if (step.hole === "growing") {
+        if (close === at) return -1;
+        this.#grownAt = at;
+        this.#grownEnd = close;
+        this.#isUnusual = found.hasUnusual;
       }
-      if (isPatched) inside += held;
+      this.#holes[2 * i] = at;
+      this.#holes[2 * i + 1] = close;
       at = close;
     }
-    this.#inside = inside;
     return at;
   }
+
+  /** Passes on the event under way, but for its tail. */
+  #pass(
+    { steps, isPlain, headOut, betweenOut }: Frame,
+    passed: PassedBytes,
+    read: Buffer,
+    isNext: boolean,
+  ): void {
+    passed.add(isNext ? betweenOut : headOut);
+    if (isPlain) {
+      passed.addRun(read, this.#grownAt, this.#grownEnd);
+      return;
+    }
+    for (let i = 0; i < steps.length; i++) {
+      if (i > 0) passed.add((steps[i] as Step).out);
+      passed.addRun(read, this.#holes[2 * i] as number, this.#holes[2 * i + 1] as number);
+    }
+  }
+}
+
+/** Ends what was passed on of the events from `from` to `end`. */
+function endOf(frame: Frame, passed: PassedBytes, read: Buffer, from: number, end: number): void {
+  if (frame.isPatched) {
+    passed.add(frame.tailOut);
+    return;
+  }
+  if (!frame.isRenamed) {
+    passed.addRun(read, from, end);
+    return;
+  }
+  passed.add(frame.dataHead);
+  passed.addRun(read, from + frame.dataAt, end);
 }
 
 const UNUSUAL = /\\[/u]/;
@@ -195,9 +237,10 @@ const usual = (piece: Fragment): Fragment =>
   piece.includes("\\") && UNUSUAL.test(piece) ? fragmentOf(textOf(piece)) : piece;
 
 /** The index after the tail at `at`; -1 if it is not there. */
-function tailEnd({ tail, isLoose }: Frame, read: string, at: number): number {
-  if (isLoose) return looseEnd(tail, read, at);
-  return stands(tail, read, at) ? at + tail.length : -1;
+function tailEnd(frame: Frame, read: Buffer, view: DataView, at: number, to: number): number {
+  const { bytes, tailLength, tail, isLoose } = frame;
+  if (at + tailLength <= to && sameRun(view, at, bytes, 0, tailLength)) return at + tailLength;
+  return isLoose ? looseEnd(tail, read, at, to) : -1;
 }
 
 interface Opening {
@@ -217,8 +260,7 @@ function frameOf(
   const openings = data.includes("\n") ? undefined : openingsOf(data, text, keys);
   if (openings === undefined) return undefined;
   const { head: dataHead, edits } = passed ?? NOT_PASSED;
-  const steps: Step[] = [];
-  let first = NO_PIECE;
+  const pieces: { readonly literal: string; readonly out: string; readonly hole: Hole }[] = [];
   let from = 0;
   let patches = 0;
   const piece = (to: number) => {
@@ -230,39 +272,49 @@ function frameOf(
   };
   for (const { at, end, hole } of openings) {
     const { literal, out } = piece(at);
-    if (steps.length === 0) first = { literal, out };
-    steps.push(
-      steps.length === 0 ? { ...NO_PIECE, hole } : { literal: copied(literal), out: copied(out), hole },
-    );
+    pieces.push({ literal, out, hole });
     from = end;
   }
   const last = piece(data.length);
   // One that stands in what differs from event to event.
   if (patches < edits.length) return undefined;
-  const { literal, out } = first;
+  const [first = NO_PIECE] = pieces;
   const eventHead = headOf(name);
   const isPatched = edits.length > 0;
   const isLoose = !isPatched && !last.literal.includes('"', 1);
   const tail = `${isLoose ? last.literal.replaceAll(" ", "") : last.literal}\n\n`;
+  const head = eventHead + first.literal;
+  let literals = tail + head;
+  const steps: Step[] = [];
+  for (const { literal, out, hole } of pieces) {
+    const isFirst = steps.length === 0;
+    const sent = isFirst || !isPatched ? NOTHING : Buffer.from(out, "latin1");
+    steps.push({ from: literals.length, length: isFirst ? 0 : literal.length, out: sent, hole });
+    if (!isFirst) literals += literal;
+  }
+  const bytes = Buffer.from(literals, "latin1");
   const tailOut = `${last.out}\n\n`;
-  const between = copied(tail + eventHead + literal);
-  const betweenOut = isPatched ? copied(tailOut + dataHead + out) : "";
+  const betweenOut = isPatched ? Buffer.from(tailOut + dataHead + first.out, "latin1") : NOTHING;
+  const isRenamed = dataHead !== eventHead;
   return {
     dataAt: eventHead.length,
-    head: between.slice(tail.length),
-    headOut: betweenOut.slice(tailOut.length),
+    bytes: new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
+    tailLength: tail.length,
+    headLength: head.length,
+    tail: copied(tail),
+    headOut: betweenOut.subarray(tailOut.length),
+    tailOut: betweenOut.subarray(0, tailOut.length),
+    betweenOut,
     steps,
     isPlain: steps.length === 1,
-    tail: between.slice(0, tail.length),
-    tailOut: betweenOut.slice(0, tailOut.length),
-    between,
-    betweenOut,
     isLoose,
     isPatched,
-    dataHead,
-    isRenamed: dataHead !== eventHead,
+    dataHead: isRenamed ? Buffer.from(dataHead, "latin1") : NOTHING,
+    isRenamed,
   };
 }
+
+const NOTHING = Buffer.alloc(0);
 
 const NO_PIECE = { literal: "", out: "" };
 
@@ -307,13 +359,21 @@ function digitsEnd(text: string, from: number): number {
   return at > from && isJson ? at : -1;
 }
 
+/** The same of bytes, up to `to`. */
+function digitsIn(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at++;
+  const isJson = at === from + 1 || bytes[from] !== ZERO;
+  return at > from && isJson ? at : -1;
+}
+
 /** The index after a tail with or without spaces between its characters; -1 if it is not there. */
-function looseEnd(tail: string, text: string, from: number): number {
+function looseEnd(tail: string, bytes: Buffer, from: number, to: number): number {
   let at = from;
   for (let i = 0; i < tail.length; i++) {
-    const c = tail.charCodeAt(i);
-    while (text.charCodeAt(at) === SPACE) at++;
-    if (text.charCodeAt(at++) !== c) return -1;
+    while (at < to && bytes[at] === SPACE) at++;
+    if (at >= to || bytes[at] !== tail.charCodeAt(i)) return -1;
+    at++;
   }
   return at;
 }

@@ -27,7 +27,10 @@ export function textOf(fragment: Fragment): string {
 const SPACE = 32;
 const QUOTE = 34;
 const BACKSLASH = 92;
+const SLASH = 47;
 const LOWER_U = 117;
+const HEX = /^[0-9a-fA-F]{4}$/;
+const HEX_DIGITS = 4;
 const ESCAPES = [...'"\\/bfnrt'].map((c) => c.charCodeAt(0));
 
 /**
@@ -43,10 +46,44 @@ export function fragmentEnd(text: string, start: number): number {
     if (c !== BACKSLASH) continue;
     const escaped = text.charCodeAt(++at);
     if (escaped === LOWER_U) {
-      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 1, at + 5))) return -1;
+      if (!HEX.test(text.slice(at + 1, at + 1 + HEX_DIGITS))) return -1;
     } else if (!ESCAPES.includes(escaped)) return -1;
   }
   return -1;
+}
+
+/** What is in the way of a piece of bytes: nothing, or escapes that a reader writes otherwise. */
+export interface PieceEnd {
+  /** The index of the string's closing quote, or -1. */
+  at: number;
+  hasUnusual: boolean;
+}
+
+/**
+ * As {@link fragmentEnd}, of bytes up to `limit`.
+ * @param into what is found, as an object for each token would cost more than the look at it
+ */
+export function findFragmentEnd(bytes: Buffer, start: number, limit: number, into: PieceEnd): void {
+  into.hasUnusual = false;
+  into.at = -1;
+  for (let at = start; at < limit; at++) {
+    const c = bytes[at] as number;
+    if (c === QUOTE) {
+      into.at = at;
+      return;
+    }
+    if (c < SPACE) return;
+    if (c !== BACKSLASH) continue;
+    at++;
+    if (at >= limit) return;
+    const escaped = bytes[at] as number;
+    if (escaped === LOWER_U) {
+      if (at + HEX_DIGITS >= limit || !HEX.test(bytes.toString("latin1", at + 1, at + 1 + HEX_DIGITS)))
+        return;
+      into.hasUnusual = true;
+    } else if (!ESCAPES.includes(escaped)) return;
+    else if (escaped === SLASH) into.hasUnusual = true;
+  }
 }
 
 /** JSON text of a value as latin1 of its UTF-8 bytes, to be written beside pieces in a stream. */

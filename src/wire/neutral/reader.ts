@@ -6,11 +6,12 @@
 import { utf8Of } from "../json/json.ts";
 import { copied } from "../json/latin1.ts";
 import { NO_PATHS, type OpaquePaths } from "../json/opaque.ts";
+import type { PassedBytes } from "../json/passed-bytes.ts";
 import { isObject, type JsonObject } from "../json/values.ts";
 import type { Report } from "./asked-extras.ts";
 import { parseCarrying } from "./carried.ts";
 import type { UpstreamError } from "./contract.ts";
-import { DeltaFrames, type Passed } from "./delta-frame.ts";
+import { DeltaFrames, type Growth, type Passed } from "./delta-frame.ts";
 import type { Fragment, StreamEvent } from "./neutral.ts";
 import { meantBy } from "./odd-events/meant-data.ts";
 import { WHOLE_EVENT, wholeIn } from "./odd-events/whole-event.ts";
@@ -25,6 +26,8 @@ export type Emit = (event: StreamEvent) => void;
 export interface StreamReader {
   /** @throws WeirError `upstream_invalid_response` where an event outgrows the bound. */
   push(read: string, emit: Emit): void;
+  /** The same of bytes, from `start` up to `end`, which are not kept. */
+  read(bytes: Buffer, start: number, end: number, emit: Emit): void;
   /** The upstream's body has ended. */
   end(emit: Emit): void;
   /** The upstream sent its last event; what follows is not read. */
@@ -47,12 +50,12 @@ export interface EventTap {
   parse?(data: string): JsonObject | undefined;
   /** An event that was read in full. Returns how it was passed on; undefined if similar events must be read in full, too. */
   event(data: string, name: string, event: JsonObject): Passed | undefined;
-  /** Events that differ from the last one only in the text that they add to a part. Nothing was emitted for them. */
-  run(part: PartPlace, run: Run): void;
+  /** Where events go that differ from the last one only in the text that they add to a part. Nothing is emitted for them. */
+  passing(): PassedBytes;
+  /** Such an event, by its text: the bytes from `start` up to `end`. */
+  grewBy(part: PartPlace, read: Buffer, start: number, end: number): void;
+  grewByText(part: PartPlace, text: Fragment): void;
 }
-
-/** Consecutive events that add text to one part. */
-export type Run = Pick<DeltaFrames, "events" | "text" | "out">;
 
 /** A part by its number and its choice's. */
 export interface PartPlace {
@@ -61,7 +64,7 @@ export interface PartPlace {
 }
 
 /** A stream of server-sent events that hold JSON objects. */
-export abstract class SseStreamReader implements StreamReader {
+export abstract class SseStreamReader implements StreamReader, Growth {
   done = false;
   error: UpstreamError | undefined;
   malformed = 0;
@@ -76,17 +79,16 @@ export abstract class SseStreamReader implements StreamReader {
   /** The part that events of the learned frame add text to. */
   #grown: PartPlace = NOWHERE;
   readonly #each = (data: string, name: string) => this.#event(data, name);
-  readonly #known = (text: string, from: number) => this.#fits(text, from);
-  readonly #grow = (text: Fragment) => {
-    const { choice, part } = this.#grown;
-    this.#emit({ type: "delta", choice, part, text });
-  };
+  readonly #known = (bytes: Buffer, from: number, to: number) =>
+    this.#frames.fit(bytes, from, to, this, this.#passing);
+  readonly #passing: (() => PassedBytes) | undefined;
 
   /** @param keys see {@link frameKeys} */
   constructor(maxEventBytes: number, keys: RegExp, tap?: EventTap) {
     this.#sse = new SseReader(maxEventBytes);
     this.#frames = new DeltaFrames(keys);
     this.#tap = tap;
+    this.#passing = tap && (() => tap.passing());
   }
 
   abstract get complete(): boolean;
@@ -110,8 +112,12 @@ export abstract class SseStreamReader implements StreamReader {
   protected abstract take(event: JsonObject, name: string): void;
 
   push(read: string, emit: Emit): void {
+    this.read(Buffer.from(read, "latin1"), 0, read.length, emit);
+  }
+
+  read(bytes: Buffer, start: number, end: number, emit: Emit): void {
     this.#emit = emit;
-    this.#sse.push(read, this.#each, this.#known);
+    this.#sse.read(bytes, start, end, this.#each, this.#known);
   }
 
   end(emit: Emit): void {
@@ -126,15 +132,20 @@ export abstract class SseStreamReader implements StreamReader {
     this.#emit(event);
   }
 
-  #fits(text: string, from: number): number {
-    const frames = this.#frames;
-    const tap = this.#tap;
-    if (tap === undefined) return frames.fit(text, from, this.#grow);
-    const end = frames.fit(text, from);
-    if (end < 0) return end;
-    tap.run(this.#grown, frames);
-    frames.release();
-    return end;
+  // -- Growth --
+
+  grewBy(read: Buffer, start: number, end: number): void {
+    if (this.#tap === undefined) this.grewByText(read.toString("latin1", start, end));
+    else this.#tap.grewBy(this.#grown, read, start, end);
+  }
+
+  grewByText(text: Fragment): void {
+    if (this.#tap !== undefined) {
+      this.#tap.grewByText(this.#grown, text);
+      return;
+    }
+    const { choice, part } = this.#grown;
+    this.#emit({ type: "delta", choice, part, text });
   }
 
   #event(data: string, name: string): void {

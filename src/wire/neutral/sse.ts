@@ -29,6 +29,20 @@ export function checkWaiting({ length }: string): void {
   throw fail("upstream_invalid_response", message);
 }
 
+type Each = (data: string, name: string) => void;
+type Known = (bytes: Buffer, from: number, to: number) => number;
+
+const BOM_BYTE = 0xef;
+const LINE_FEED = 10;
+/** Most events are shorter: so much of a read becomes text to find the end of one, and all of it only for a longer one. */
+const LOOK_BYTES = 2048;
+
+/**
+ * For one synchronous moment, the beginning of an event in an earlier read, and the read that it ends in. Larger ones are read without
+ * what is known.
+ */
+const joined = Buffer.allocUnsafeSlow(64 * 1024);
+
 export class SseReader {
   #pending = "";
   #scanned = 0;
@@ -45,15 +59,86 @@ export class SseReader {
   }
 
   /**
-   * Takes one read and calls `each` for every event completed by it. A reader that knows what comes next may take an
-   * event straight from the text: `known` returns the index behind the event (its blank line included), or -1.
+   * Takes one read and calls `each` for every event completed by it.
+   * @param read latin1
    * @throws WeirError `upstream_invalid_response` when an event outgrows the bound.
    */
-  push(
-    read: string,
-    each: (data: string, name: string) => void,
-    known?: (text: string, from: number) => number,
-  ): void {
+  push(read: string, each: Each): void {
+    this.read(Buffer.from(read, "latin1"), 0, read.length, each);
+  }
+
+  /**
+   * The same of bytes, from `start` up to `end`. A reader that knows what comes next may take events straight from them: `known` returns
+   * the index behind the events (the blank line included), or -1.
+   */
+  read(bytes: Buffer, start: number, end: number, each: Each, known?: Known): void {
+    if (this.#pending === "" && !this.#afterCr && (this.#started || this.#starts(bytes, start, end)))
+      this.#readEvents(bytes, start, end, each, known);
+    else if (end > start) this.#readBehind(bytes.toString("latin1", start, end), each, known);
+  }
+
+  /** Whether a stream begins here with no byte order mark, nor with a part of one. */
+  #starts(bytes: Buffer, start: number, end: number): boolean {
+    if (this.#opening !== "" || start === end || bytes[start] === BOM_BYTE) return false;
+    this.#started = true;
+    return true;
+  }
+
+  /** A read that begins with an event. Only what is not known becomes text. */
+  #readEvents(bytes: Buffer, start: number, end: number, each: Each, known: Known | undefined): void {
+    let from = start;
+    // The text from `textAt` on that is looked at.
+    let text = "";
+    let textAt = start;
+    while (from < end) {
+      const behind = known === undefined ? -1 : known(bytes, from, end);
+      if (behind >= 0) {
+        from = behind;
+        continue;
+      }
+      let close = -1;
+      if (from < textAt + text.length) close = text.indexOf("\n\n", from - textAt);
+      for (let most = LOOK_BYTES; close < 0 && textAt + text.length < end; most = end - from) {
+        textAt = from;
+        text = bytes.toString("latin1", from, Math.min(end, from + most));
+        if (text.includes("\r")) {
+          this.#readText(bytes.toString("latin1", from, end), each);
+          return;
+        }
+        close = text.indexOf("\n\n");
+      }
+      if (close < 0) {
+        const rest = from === textAt ? text : copied(text.slice(from - textAt));
+        this.#endsLine = rest.endsWith("\n");
+        this.#keep(rest);
+        return;
+      }
+      // Extra blank lines between events are empty events: they are not delivered.
+      if (textAt + close > from) this.#deliver(text.slice(from - textAt, close), each);
+      from = textAt + close + 2;
+      while (from < end && bytes[from] === LINE_FEED) from++;
+    }
+    this.#endsLine = true;
+  }
+
+  /** A read that begins within an event, or may begin so. */
+  #readBehind(read: string, each: Each, known: Known | undefined): void {
+    const pending = this.#pending;
+    const length = pending.length + read.length;
+    const isPlain = this.#started && !this.#afterCr && pending !== "" && !read.includes("\r");
+    const endsOne = isPlain && ((this.#endsLine && read.startsWith("\n")) || read.includes("\n\n"));
+    if (!endsOne || length > joined.length) {
+      this.#readText(read, each);
+      return;
+    }
+    this.#pending = "";
+    this.#scanned = 0;
+    joined.write(pending, 0, "latin1");
+    joined.write(read, pending.length, "latin1");
+    this.#readEvents(joined, 0, length, each, known);
+  }
+
+  #readText(read: string, each: Each): void {
     const text = this.#lineFeeds(read);
     const pending = this.#pending;
     const isSeam = this.#endsLine && text.startsWith("\n");
@@ -63,24 +148,14 @@ export class SseReader {
       this.#keep(pending + text);
       return;
     }
-    const joined = pending === "" ? text : pending + text;
+    const all = pending === "" ? text : pending + text;
     let from = 0;
-    let scan = this.#scanned;
-    for (;;) {
-      const behind = known === undefined ? -1 : known(joined, from);
-      if (behind >= 0) {
-        from = scan = behind;
-        if (behind === joined.length) break;
-        continue;
-      }
-      const end = joined.indexOf("\n\n", scan);
-      if (end < 0) break;
-      // Extra blank lines between events are empty events: they are not delivered.
-      if (end > from) this.#deliver(joined.slice(from, end), each);
-      from = scan = end + 2;
-      while (joined.charCodeAt(from) === 10) from = ++scan;
+    for (let end = all.indexOf("\n\n", this.#scanned); end >= 0; end = all.indexOf("\n\n", from)) {
+      if (end > from) this.#deliver(all.slice(from, end), each);
+      from = end + 2;
+      while (all.charCodeAt(from) === LINE_FEED) from++;
     }
-    this.#keep(from === 0 ? joined : copied(joined.slice(from)));
+    this.#keep(from === 0 ? all : copied(all.slice(from)));
   }
 
   #keep(pending: string): void {
@@ -93,14 +168,14 @@ export class SseReader {
   }
 
   /** The stream has ended: delivers a last event that has no blank line. */
-  end(each: (data: string, name: string) => void): void {
+  end(each: Each): void {
     const rest = this.#pending;
     this.#pending = "";
     this.#scanned = 0;
     if (rest.trim() !== "") this.#deliver(rest.endsWith("\n") ? rest.slice(0, -1) : rest, each);
   }
 
-  #deliver(event: string, each: (data: string, name: string) => void): void {
+  #deliver(event: string, each: Each): void {
     if (event.startsWith("data: ") && event.indexOf("\n") < 0) {
       if (event.length > 6) each(event.slice(6), "");
       return;

@@ -53,7 +53,7 @@ export class NeutralCapture {
   take(event: StreamEvent): void {
     switch (event.type) {
       case "delta":
-        this.grow(event.choice, event.part, event.text, 1);
+        this.grow(event.choice, event.part, event.text);
         break;
       case "begin":
         this.#begin(event);
@@ -140,12 +140,21 @@ export class NeutralCapture {
     this.#reportedBytes += this.textBytes - before;
   }
 
-  /** As many deltas of one part, in one text. */
-  grow(choice: number, part: number, text: Fragment, events: number): void {
-    this.events += events;
+  /** As a delta of one part. */
+  grow(choice: number, part: number, text: Fragment): void {
+    this.events++;
     this.textBytes += text.length;
     if (this.textBytes + this.#mediaBytes <= this.#maxBytes)
       this.#choices[choice]?.parts[part]?.text.add(text);
+    else if (!this.truncated) this.#forget();
+  }
+
+  /** As a delta of one part, in the bytes from `start` up to `end`. */
+  growBy(choice: number, part: number, bytes: Buffer, start: number, end: number): void {
+    this.events++;
+    this.textBytes += end - start;
+    if (this.textBytes + this.#mediaBytes <= this.#maxBytes)
+      this.#choices[choice]?.parts[part]?.text.addBytes(bytes, start, end);
     else if (!this.truncated) this.#forget();
   }
 

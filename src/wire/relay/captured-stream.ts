@@ -4,17 +4,17 @@
  */
 import type { Usage } from "../../base/usage.ts";
 import { AnswerIds } from "../accepts/made-ids.ts";
-import type { AnswerIdentity, AnswerStream } from "../format.ts";
+import type { AnswerIdentity, AnswerStream, Received } from "../format.ts";
 import type { Edit } from "../json/json.ts";
 import { copied } from "../json/latin1.ts";
+import { type PassedBytes, passed } from "../json/passed-bytes.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
 import { headOf, type Passed } from "../neutral/delta-frame.ts";
-import type { StreamEvent } from "../neutral/neutral.ts";
+import type { Fragment, StreamEvent } from "../neutral/neutral.ts";
 import {
   type EventTap,
   type JsonObject,
   type PartPlace,
-  type Run,
   type StreamReader,
   stringOf,
 } from "../neutral/reader.ts";
@@ -25,7 +25,7 @@ import { isContent } from "./content.ts";
 export abstract class CapturedStream implements AnswerStream {
   protected abstract readonly reader: StreamReader;
   protected readonly capture: NeutralCapture;
-  /** The text to send with the next read. */
+  /** The text to send with the next read, behind the bytes that were passed on. */
   protected out = "";
   readonly #emit = (event: StreamEvent) => this.take(event);
 
@@ -75,14 +75,24 @@ export abstract class CapturedStream implements AnswerStream {
     return this.capture.json();
   }
 
-  push(read: string): string {
-    this.reader.push(read, this.#emit);
+  read({ pieces, ranges, count }: Received, isLast: boolean): Buffer {
+    passed.clear();
+    for (let i = 0; i < count; i++) {
+      const start = ranges[2 * i] as number;
+      const end = ranges[2 * i + 1] as number;
+      this.reader.read(pieces[i] as Buffer, start, end, this.#emit);
+    }
+    if (isLast) this.reader.end(this.#emit);
     return this.flush();
   }
 
+  push(read: string): string {
+    const pieces = [Buffer.from(read, "latin1")];
+    return this.read({ pieces, ranges: [0, read.length], count: 1 }, false).toString("latin1");
+  }
+
   end(): string {
-    this.reader.end(this.#emit);
-    return this.flush();
+    return this.read(NOTHING_RECEIVED, true).toString("latin1");
   }
 
   abstract close(usage: Usage, svc: SvcReply): string;
@@ -91,10 +101,20 @@ export abstract class CapturedStream implements AnswerStream {
     this.capture.take(event);
   }
 
-  protected flush(): string {
+  /** What the client gets now, to be used at once: it is in the memory of {@link passed}. */
+  protected flush(): Buffer {
+    this.passing();
+    return passed.taken();
+  }
+
+  /** Where the bytes go that follow what is in `out`. */
+  passing(): PassedBytes {
     const { out } = this;
-    this.out = "";
-    return out;
+    if (out !== "") {
+      passed.addText(out);
+      this.out = "";
+    }
+    return passed;
   }
 }
 
@@ -133,9 +153,12 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
   /** Passes one event on. @param data one line. Returns the same as {@link EventTap.event}. */
   protected abstract pass(data: string, type: string, event: JsonObject): Passed | undefined;
 
-  run({ choice, part }: PartPlace, { text, events, out }: Run): void {
-    this.capture.grow(choice, part, text, events);
-    this.out += out;
+  grewBy({ choice, part }: PartPlace, read: Buffer, start: number, end: number): void {
+    this.capture.growBy(choice, part, read, start, end);
+  }
+
+  grewByText({ choice, part }: PartPlace, text: Fragment): void {
+    this.capture.grow(choice, part, text);
   }
 
   event(data: string, name: string, event: JsonObject): Passed | undefined {
@@ -167,7 +190,7 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
     else this.#arrived += text;
   }
 
-  protected override flush(): string {
+  protected override flush(): Buffer {
     if (this.#arrived !== "") {
       this.#opening = waiting(this.#opening, copied(this.#arrived));
       this.#arrived = "";
@@ -178,7 +201,9 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
   /** All text that was not sent yet. */
   protected rest(): string {
     this.begin();
-    return this.flush();
+    const { out } = this;
+    this.out = "";
+    return out;
   }
 }
 
@@ -186,6 +211,8 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
 const NAME = /^[\w.]+$/;
 
 const isName = (text: string): boolean => text !== "" && NAME.test(text);
+
+const NOTHING_RECEIVED: Received = { pieces: [], ranges: [], count: 0 };
 
 const NO_EDITS: readonly Edit[] = [];
 

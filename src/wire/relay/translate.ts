@@ -259,7 +259,7 @@ class TranslatedStream extends CapturedStream {
 
   #delta(event: Extract<StreamEvent, { type: "delta" }>): void {
     this.#begun = true;
-    this.capture.grow(event.choice, event.part, event.text, 1);
+    this.capture.grow(event.choice, event.part, event.text);
     this.out += this.#writer.write(event);
   }
 
@@ -272,12 +272,14 @@ class TranslatedStream extends CapturedStream {
     } else this.out += this.#writer.write(event);
   }
 
-  protected override flush(): string {
+  protected override flush(): Buffer {
     if (this.#begun) return super.flush();
     checkWaiting(this.out);
-    return "";
+    return NOTHING;
   }
 }
+
+const NOTHING = Buffer.alloc(0);
 
 const isOfCustom = (event: StreamEvent): boolean =>
   event.type === "begin" && event.kind === "tool_call" && event.tool === "custom";

@@ -7,6 +7,7 @@ import type { AnswerIdentity } from "../format.ts";
 import { append } from "../json/append.ts";
 import { applyEdits, latin1Json, memberOf, membersOf, setMember, skim, utf8Of } from "../json/json.ts";
 import { opaquePaths } from "../json/opaque.ts";
+import { passed } from "../json/passed-bytes.ts";
 import type { SvcReply } from "../neutral/contract.ts";
 import type { Passed } from "../neutral/delta-frame.ts";
 import { wholeIn } from "../neutral/odd-events/whole-event.ts";
@@ -97,7 +98,7 @@ export class ResponsesSpliceStream extends SplicedStream {
   }
 
   /** Called once a read, not once an event: the last of the unparsed events has the number. */
-  protected override flush(): string {
+  protected override flush(): Buffer {
     const out = super.flush();
     if (out.length > this.#parsedTo) this.#sequence = lastNumberIn(out) ?? this.#sequence;
     this.#parsedTo = 0;
@@ -157,7 +158,7 @@ export class ResponsesSpliceStream extends SplicedStream {
 
   #add(type: string, data: string, event: JsonObject): void {
     this.add(passedEvent(type, data));
-    this.#parsedTo = this.out.length;
+    this.#parsedTo = passed.length + this.out.length;
     if (typeof event.sequence_number === "number") this.#sequence = event.sequence_number;
   }
 }
@@ -178,12 +179,14 @@ const isSaid = (value: unknown): boolean =>
   });
 
 const NUMBER = '"sequence_number":';
+const MOST_DIGITS = 20;
 
 /** The number of the last event in a text; undefined if none has one. The event contains no other object. */
-function lastNumberIn(events: string): number | undefined {
-  const at = events.lastIndexOf(NUMBER);
+function lastNumberIn(events: Buffer): number | undefined {
+  const at = events.lastIndexOf(NUMBER, undefined, "latin1");
+  const from = at + NUMBER.length;
   const number =
-    at < 0 ? Number.NaN : Number.parseInt(events.slice(at + NUMBER.length, at + NUMBER.length + 20), 10);
+    at < 0 ? Number.NaN : Number.parseInt(events.toString("latin1", from, from + MOST_DIGITS), 10);
   return Number.isSafeInteger(number) ? number : undefined;
 }
 

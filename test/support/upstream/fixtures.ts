@@ -77,8 +77,8 @@ export function heard(
       onHead(code) {
         status = code;
       },
-      onData(chunk) {
-        body += chunk.toString();
+      onData(bytes, start, end) {
+        body += bytes.toString("utf8", start, end);
       },
       onEnd: () => resolve({ status, body, failure: undefined }),
       onFailure: (failure) => resolve({ status, body, failure }),

@@ -14,13 +14,13 @@ export function isToldInStream({ incoming, request }: Call, { kind }: WeirError)
 
 /**
  * The events, as bytes.
- * @param unsent latin1 text to send before them @param sequence number of the first of them, in formats that number events
+ * @param unsent bytes to send before them @param sequence number of the first of them, in formats that number events
  */
 export function errorEvents(
   clock: Clock,
   call: Call,
   error: WeirError,
-  { unsent, sequence }: { readonly unsent: string; readonly sequence: number },
+  { unsent, sequence }: { readonly unsent: Buffer; readonly sequence: number },
 ): Buffer {
   const { format } = call.incoming;
   const { request } = call;
@@ -30,9 +30,9 @@ export function errorEvents(
   const failed = fails && request && format.failedEvents?.(error, request, call.answerNames(clock), sequence);
   if (!failed) {
     const event = format.errorEvent(error, call.requestId, sequence);
-    return Buffer.concat([Buffer.from(unsent, "latin1"), Buffer.from(event)]);
+    return Buffer.concat([unsent, Buffer.from(event)]);
   }
-  const begun = Buffer.from(unsent + failed.text, "latin1");
+  const begun = Buffer.concat([unsent, Buffer.from(failed.text, "latin1")]);
   // SDKs throw on an error's own event. An overflow before any other event is an answer of its own, which clients read to its end.
   if (sequence === 0) return begun;
   return Buffer.concat([begun, Buffer.from(format.errorEvent(error, call.requestId, failed.next))]);

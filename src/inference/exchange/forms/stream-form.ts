@@ -17,12 +17,8 @@ const D = 0x64;
 const E = 0x65;
 const COLON = 0x3a;
 
-/**
- * Whether a read that is labelled as a stream begins as nearly all streams do. What begins otherwise may be one, too.
- * @param read not empty
- */
-export function beginsAsLabelled(read: Buffer, dialect: Dialect): boolean {
-  const first = read[0];
+/** Whether content that is labelled as a stream begins as nearly all streams do. What begins otherwise may be one, too. */
+export function beginsAsLabelled(first: number, dialect: Dialect): boolean {
   if (dialect === "converse") return first === 0;
   return first === D || first === E || first === COLON;
 }

@@ -89,10 +89,10 @@ function bounded(handler: UpstreamHandler, onTooMuch: () => void): UpstreamHandl
   let bytes = 0;
   return {
     onHead: (status, headers) => handler.onHead(status, headers),
-    onData(chunk) {
-      bytes += chunk.length;
+    onData(read, start, end) {
+      bytes += end - start;
       if (bytes > MAX_ANSWER_BYTES) onTooMuch();
-      else handler.onData(chunk);
+      else handler.onData(read, start, end);
     },
     onEnd: () => handler.onEnd(),
     onFailure: (failure) => handler.onFailure(failure),

@@ -19,8 +19,11 @@ export interface AnswerHandler {
   /** The request was written. Until its end, `connection` can be paused or aborted. */
   onSent(connection: OpenConnection): void;
   onHead(status: number, headers: AnswerHeaders): void;
-  /** The next read overwrites the chunk's memory: a handler copies what it keeps. */
-  onData(chunk: Buffer): void;
+  /**
+   * Content: `bytes` from `start` up to `end`, in one piece or several for a read. The next read overwrites the memory: a handler copies
+   * what it keeps longer than the current turn.
+   */
+  onData(bytes: Buffer, start: number, end: number): void;
   onEnd(): void;
   /** @param error a `ConnectError` if nothing was sent */
   onError(error: unknown): void;
@@ -174,8 +177,8 @@ export class Connection implements OpenConnection, ParserSink {
     else this.#handler?.onHead(status, headers);
   }
 
-  onData(chunk: Buffer): void {
-    this.#handler?.onData(chunk);
+  onData(bytes: Buffer, start: number, end: number): void {
+    this.#handler?.onData(bytes, start, end);
   }
 
   onEnd(isLast: boolean): void {

@@ -10,8 +10,11 @@ import { usualHead } from "./usual-head.ts";
 export interface ParserSink {
   /** The final head: 1xx heads before it are dropped. */
   onHead(status: number, headers: AnswerHeaders): void;
-  /** All content of one read. The next read overwrites the chunk's memory: a sink copies what it keeps. */
-  onData(chunk: Buffer): void;
+  /**
+   * Content: `bytes` from `start` up to `end`, a piece for each chunk of a read. The next read overwrites the memory: a sink copies what it
+   * keeps longer than the current turn.
+   */
+  onData(bytes: Buffer, start: number, end: number): void;
   /**
    * The answer is complete.
    * @param isLast whether the connection cannot carry another one: the provider said so, or has sent more than the answer
@@ -23,6 +26,8 @@ export interface ParserSink {
 const MAX_HEAD_BYTES = 16 * 1024;
 /** Larger chunks than this exist nowhere; the sum of such sizes stays an exact integer. */
 const MAX_CHUNK_BYTES = 2 ** 40;
+/** Digits of a size that is read in one step: few enough for a small integer. */
+const MAX_USUAL_DIGITS = 7;
 /** Extensions of chunks mean nothing to us; RFC 9112, 7.1.1 asks for a limit. */
 const MAX_EXTENSION_BYTES = 1024;
 
@@ -91,7 +96,7 @@ export class ResponseParser {
   }
 
   /**
-   * Parses `bytes` up to `end`; it moves content within them, and keeps none of them.
+   * Parses `bytes` up to `end`, and keeps none of them.
    * @throws ProtocolError
    */
   push(bytes: Buffer, end: number): void {
@@ -195,42 +200,52 @@ export class ResponseParser {
     if (!this.#isStopped && this.#remaining === 0) this.#end(upTo < end);
   }
 
-  /**
-   * Moves the content of the chunks together within `bytes`, so that the sink gets the content of a read at once. The sink also
-   * gets content that precedes an error: otherwise it would depend on where the answer was cut into reads.
-   */
   #readChunks(bytes: Buffer, start: number, end: number): void {
     let at = start;
-    let contentStart = start;
-    let contentEnd = start;
-    let isComplete = false;
-    try {
-      while (at < end && !isComplete) {
-        if (this.#state === CHUNK_DATA) {
-          const upTo = Math.min(end, at + this.#remaining);
-          if (contentEnd === contentStart) {
-            contentStart = at;
-            contentEnd = upTo;
-          } else {
-            bytes.copyWithin(contentEnd, at, upTo);
-            contentEnd += upTo - at;
-          }
-          this.#remaining -= upTo - at;
-          at = upTo;
-          if (this.#remaining === 0) this.#state = CHUNK_DATA_CR;
-        } else if (this.#state === TRAILER) {
-          const next = this.#readTrailer(bytes, at, end);
-          isComplete = next >= 0;
-          at = isComplete ? next : end;
-        } else {
-          this.#readChunkSyntax(bytes[at] as number);
-          at += 1;
-        }
+    while (at < end) {
+      if (this.#state === CHUNK_DATA) {
+        const upTo = Math.min(end, at + this.#remaining);
+        this.#remaining -= upTo - at;
+        if (this.#remaining === 0) this.#state = CHUNK_DATA_CR;
+        this.#give(bytes, at, upTo);
+        if (this.#isStopped) return;
+        at = upTo;
+      } else if (this.#state === TRAILER) {
+        const next = this.#readTrailer(bytes, at, end);
+        if (next >= 0) this.#end(next < end);
+        return;
+      } else {
+        const next = this.#usualSize(bytes, at, end);
+        if (next > at) at = next;
+        else this.#readChunkSyntax(bytes[at++] as number);
       }
-    } finally {
-      this.#give(bytes, contentStart, contentEnd);
     }
-    if (isComplete && !this.#isStopped) this.#end(at < end);
+  }
+
+  /**
+   * Reads the line of a size without extension, and the end of the chunk before it, in one step where all of it has arrived: nearly
+   * always.
+   * @returns the index behind the line; `from` where it is not so
+   */
+  #usualSize(bytes: Buffer, from: number, end: number): number {
+    let at = from;
+    if (this.#state === CHUNK_DATA_CR) {
+      if (end - at < 2 || bytes[at] !== CR || bytes[at + 1] !== LF) return from;
+      at += 2;
+    } else if (this.#state !== CHUNK_SIZE || this.#sizeDigits > 0) return from;
+    const upTo = Math.min(end, at + MAX_USUAL_DIGITS);
+    let size = 0;
+    const digits = at;
+    for (; at < upTo; at++) {
+      const digit = hexDigit(bytes[at] as number);
+      if (digit < 0) break;
+      size = size * 16 + digit;
+    }
+    if (at === digits || size === 0 || end - at < 2 || bytes[at] !== CR || bytes[at + 1] !== LF) return from;
+    this.#expectChunk();
+    this.#remaining = size;
+    this.#state = CHUNK_DATA;
+    return at + 2;
   }
 
   #readChunkSyntax(byte: number): void {
@@ -316,7 +331,7 @@ export class ResponseParser {
   }
 
   #give(bytes: Buffer, start: number, end: number): void {
-    if (end > start) this.#sink.onData(bytes.subarray(start, end));
+    if (end > start) this.#sink.onData(bytes, start, end);
   }
 
   #end(hasMore: boolean): void {

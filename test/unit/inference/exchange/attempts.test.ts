@@ -13,6 +13,7 @@ import { DEFAULT_DECISION } from "../../../../src/routing/planner/decision.ts";
 import { chatFormat } from "../../../../src/wire/chat/format.ts";
 import type { ClientFormat, Outgoing } from "../../../../src/wire/format.ts";
 import { endpoint } from "../../../support/routing/fixtures.ts";
+import { giveData } from "../../../support/upstream/give-data.ts";
 
 const FIRST_BYTE_MS = 1000;
 const WRITTEN: Outgoing = { parts: [], dropped: [] };
@@ -25,7 +26,7 @@ const FAULTY = {
     passage: {
       ...chatFormat.splice?.passage,
       stream: () => ({
-        push() {
+        read() {
           throw new TypeError("a fault of ours");
         },
       }),
@@ -145,7 +146,7 @@ test("a stream whose translation throws: the operator is told, the attempt has f
   const { asked, faults, handlers, outcomes, write } = begin(FAULTY);
   const [handler] = handlers;
   handler?.onHead(200, { "content-type": "text/event-stream" });
-  handler?.onData(Buffer.from("data: {}\n\n"));
+  giveData(handler, "data: {}\n\n");
   await Promise.resolve();
   expect(faults).toEqual([new TypeError("a fault of ours")]);
   await write("two");

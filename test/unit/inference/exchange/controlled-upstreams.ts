@@ -10,6 +10,7 @@ import { DEFAULT_DECISION, type Decision } from "../../../../src/routing/planner
 import { chatFormat } from "../../../../src/wire/chat/format.ts";
 import type { Outgoing } from "../../../../src/wire/format.ts";
 import { endpoint } from "../../../support/routing/fixtures.ts";
+import { giveData } from "../../../support/upstream/give-data.ts";
 
 /** One call to an upstream, and what the test may do with it. */
 export interface ControlledUpstream {
@@ -230,26 +231,26 @@ function controlledUpstream(
     handler,
     report() {
       head();
-      handler.onData(Buffer.from(REPORT));
+      giveData(handler, REPORT);
       return turn();
     },
     begin() {
       head();
-      if (!upstream.hasBegun) handler.onData(Buffer.from(stream ? BEGINNING : WHOLE.slice(0, 20)));
+      if (!upstream.hasBegun) giveData(handler, stream ? BEGINNING : WHOLE.slice(0, 20));
       upstream.hasBegun = true;
       return turn();
     },
     async answer() {
       await upstream.begin();
       upstream.isOver = true;
-      handler.onData(Buffer.from(stream ? REST : WHOLE.slice(20)));
+      giveData(handler, stream ? REST : WHOLE.slice(20));
       handler.onEnd();
       return turn();
     },
     status(status, headers = {}, error = { message: "no" }) {
       upstream.isOver = true;
       handler.onHead(status, { "content-type": "application/json", ...headers });
-      handler.onData(Buffer.from(JSON.stringify({ error })));
+      giveData(handler, JSON.stringify({ error }));
       handler.onEnd();
       return turn();
     },

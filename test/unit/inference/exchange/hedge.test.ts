@@ -1,5 +1,6 @@
 /** Two attempts at once, time that is shared out, keys that stand in for one another. */
 import { describe, expect, test } from "vitest";
+import { giveData } from "../../../support/upstream/give-data.ts";
 import { type ControlledUpstream, runAttempts } from "./controlled-upstreams.ts";
 
 const at = (upstreams: readonly ControlledUpstream[], n: number): ControlledUpstream =>
@@ -54,7 +55,7 @@ describe.each([true, false])("a hedge, stream %s", (stream) => {
   test("an error of megabytes is not read to its end", async () => {
     const { upstreams, asked, ended } = hedged();
     at(upstreams, 0).handler.onHead(500, { "content-type": "application/json" });
-    for (let kb = 0; kb < 65; kb++) at(upstreams, 0).handler.onData(Buffer.alloc(1024, "x"));
+    for (let kb = 0; kb < 65; kb++) giveData(at(upstreams, 0).handler, Buffer.alloc(1024, "x"));
     expect([at(upstreams, 0).isCancelled, asked()]).toEqual([true, ["one", "two"]]);
     expect(ended()).toEqual(["1 one http_error"]);
   });
@@ -146,7 +147,7 @@ test("white space says no more than silence does", async () => {
     decision: { hedgeAfterMs: 500, timeoutMs: 2000 },
   });
   at(upstreams, 0).handler.onHead(200, { "content-type": "application/json" });
-  at(upstreams, 0).handler.onData(Buffer.from("\n\n"));
+  giveData(at(upstreams, 0).handler, "\n\n");
   time.pass(500);
   expect(asked()).toEqual(["one", "two"]);
   time.pass(200);
@@ -339,7 +340,7 @@ describe("timeout_ms", () => {
   test.each([true, false])("also ends an error that does not end (stream: %s)", async (stream) => {
     const { time, upstreams, asked, ended, call } = runAttempts({ stream, decision: { timeoutMs: 9000 } });
     at(upstreams, 0).handler.onHead(500, { "content-type": "application/json" });
-    at(upstreams, 0).handler.onData(Buffer.from('{"error":'));
+    giveData(at(upstreams, 0).handler, '{"error":');
     time.pass(3000);
     expect([asked(), ended()]).toEqual([["one", "two"], ["1 one timeout"]]);
     // What came was no content.

@@ -19,6 +19,7 @@ import { DEFAULT_DECISION, type Shadow } from "../../../../src/routing/planner/d
 import { chatFormat } from "../../../../src/wire/chat/format.ts";
 import { ManualClock, openCredits, tempStore } from "../../../support/credits/fixtures.ts";
 import { endpoint, model } from "../../../support/routing/fixtures.ts";
+import { giveData } from "../../../support/upstream/give-data.ts";
 
 export interface Sent {
   readonly request: UpstreamRequest;
@@ -185,14 +186,14 @@ export function bench() {
 
 export const answerWhole = ({ handler }: Sent, body = ANSWER, status = 200): void => {
   handler.onHead(status, { "content-type": "application/json" });
-  handler.onData(Buffer.from(body));
+  giveData(handler, body);
   handler.onEnd();
 };
 
 /** The stream's events from one to another; the reader works on them in a microtask. */
 export async function answerStream({ handler }: Sent, from = 0, to = STREAM.length): Promise<void> {
   if (from === 0) handler.onHead(200, { "content-type": "text/event-stream" });
-  for (const event of STREAM.slice(from, to)) handler.onData(Buffer.from(event));
-  if (to === STREAM.length) handler.onData(Buffer.from("data: [DONE]\n\n"));
+  for (const event of STREAM.slice(from, to)) giveData(handler, event);
+  if (to === STREAM.length) giveData(handler, "data: [DONE]\n\n");
   await Promise.resolve();
 }

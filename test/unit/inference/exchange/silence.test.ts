@@ -1,5 +1,6 @@
 /** How long a silent upstream is waited for, by where its answer stands: 100 s where the model may be at work, 10 s in the middle of a text. */
 import { expect, test } from "vitest";
+import { giveData } from "../../../support/upstream/give-data.ts";
 import { type Options, runAttempts } from "./controlled-upstreams.ts";
 
 const WORK_MS = 100_000;
@@ -14,7 +15,7 @@ async function after(said: readonly string[], options: Options = {}) {
     "content-type": options.stream === false ? "application/json" : "text/event-stream",
   });
   const say = async (text: string) => {
-    upstream.handler.onData(Buffer.from(text));
+    giveData(upstream.handler, text);
     await new Promise((resolve) => setImmediate(resolve));
   };
   for (const text of said) await say(text);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Dialect } from "../../../../src/base/endpoint.ts";
 import { GENERATION_DIALECTS } from "../../../../src/wire/dialects.ts";
-import { DeltaFrames, frameKeys } from "../../../../src/wire/neutral/delta-frame.ts";
+import { DeltaFrames, frameKeys, type Growth } from "../../../../src/wire/neutral/delta-frame.ts";
 import type { StreamEvent } from "../../../../src/wire/neutral/neutral.ts";
 import type { StreamReader } from "../../../../src/wire/neutral/reader.ts";
 
@@ -119,8 +119,17 @@ describe("a frame", () => {
     return frames;
   };
   const fits = (frames: DeltaFrames, data: string): string | undefined => {
-    const event = `data: ${data}\n\n`;
-    return frames.fit(event, 0) === event.length ? frames.text : undefined;
+    const event = Buffer.from(`data: ${data}\n\n`, "latin1");
+    let said = "";
+    const growth: Growth = {
+      grewBy(read, start, end) {
+        said += read.toString("latin1", start, end);
+      },
+      grewByText(text) {
+        said += text;
+      },
+    };
+    return frames.fit(event, 0, event.length, growth) === event.length ? said : undefined;
   };
 
   test("takes another text, another count, and white space where no string follows", () => {

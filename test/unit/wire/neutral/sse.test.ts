@@ -115,14 +115,15 @@ test("a byte order mark counts only at the very beginning", () => {
 test("a reader that knows an event takes it, and only at an event's begin", () => {
   const reader = new SseReader(1000);
   const seen: string[] = [];
-  const known = (text: string, from: number): number => {
-    if (!text.startsWith("data: k\n\n", from)) return -1;
+  const known = (bytes: Buffer, from: number, to: number): number => {
+    if (!bytes.toString("latin1", from, to).startsWith("data: k\n\n")) return -1;
     seen.push("known");
     return from + 9;
   };
-  const each = (data: string) => seen.push(data);
-  reader.push("data: k\n\ndata: a\n\ndata: k\n", each, known);
-  reader.push("\ndata: k\n\n: k\ndata: k\n\n", each, known);
+  const read = (text: string) =>
+    reader.read(Buffer.from(`?${text}?`), 1, text.length + 1, (data) => seen.push(data), known);
+  read("data: k\n\ndata: a\n\ndata: k\n");
+  read("\ndata: k\n\n: k\ndata: k\n\n");
   expect(seen).toEqual(["known", "a", "known", "known", "k"]);
 });
 

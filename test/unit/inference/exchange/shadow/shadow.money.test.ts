@@ -1,5 +1,6 @@
 /** Who pays for a shadow call, out of what, and that nothing stays held. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { giveData } from "../../../../support/upstream/give-data.ts";
 import { ANSWER_MICRO_USD, answerWhole, bench, ENDED, type Sent, turn } from "../shadow.fixtures.ts";
 
 const b = bench();
@@ -57,9 +58,7 @@ describe("who pays", () => {
     const { heldMicroUsd } = credits.open();
     const text = { choices: [{ index: 0, delta: { content: "word ".repeat(1000) }, finish_reason: null }] };
     last().handler.onHead(200, { "content-type": "text/event-stream" });
-    last().handler.onData(
-      Buffer.from(`data: ${JSON.stringify({ id: "x", created: 1, model: "m", ...text })}\n\n`),
-    );
+    giveData(last().handler, `data: ${JSON.stringify({ id: "x", created: 1, model: "m", ...text })}\n\n`);
     await Promise.resolve();
     run?.primaryEnded({ ...ENDED, status: "cancelled" });
     await committed();

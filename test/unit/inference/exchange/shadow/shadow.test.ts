@@ -4,6 +4,7 @@ import type { Endpoint } from "../../../../../src/base/endpoint.ts";
 import type { ReservedCall } from "../../../../../src/inference/exchange/call.ts";
 import { MAX_ANSWER_BYTES } from "../../../../../src/inference/exchange/shadow/shadow-copy.ts";
 import { MAX_RUN_MS } from "../../../../../src/inference/exchange/shadow/shadow-run.ts";
+import { giveData } from "../../../../support/upstream/give-data.ts";
 import {
   ANSWER_MICRO_USD,
   answerStream,
@@ -189,7 +190,7 @@ describe("no copy waits, or is waited for", () => {
     run?.primaryEnded(ENDED);
     for (let i = 0; i < 12; i++) {
       clock.advance(MAX_RUN_MS / 12);
-      last().handler.onData(Buffer.from(": still here\n\n"));
+      giveData(last().handler, ": still here\n\n");
       await Promise.resolve();
     }
     shadows.tick(clock.monotonic());
@@ -204,7 +205,7 @@ describe("no copy waits, or is waited for", () => {
     const piece = Buffer.alloc(64 * 1024, "x");
     let bytes = 0;
     while (!last().cancelled && bytes < 10_000_000) {
-      last().handler.onData(piece);
+      giveData(last().handler, piece);
       bytes += piece.length;
     }
     expect(bytes).toBeLessThanOrEqual(MAX_ANSWER_BYTES + piece.length);

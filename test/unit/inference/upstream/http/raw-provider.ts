@@ -75,8 +75,8 @@ export function send(
       call.heard.push(String(status));
       acts.onHead?.(call);
     },
-    onData(chunk) {
-      call.heard.push(JSON.stringify(chunk.toString("latin1")));
+    onData(bytes, start, end) {
+      call.heard.push(JSON.stringify(bytes.toString("latin1", start, end)));
       acts.onData?.(call);
     },
     onEnd() {

@@ -21,8 +21,8 @@ export function outcomeOf(pieces: readonly string[], isClosed = false): string {
       for (const [name, value] of Object.entries(headers))
         if (value !== undefined) told.push(`${name}=${value}`);
     },
-    onData(chunk) {
-      body += chunk.toString("latin1");
+    onData(bytes, start, end) {
+      body += bytes.toString("latin1", start, end);
     },
     onEnd(isLast) {
       ended = isLast ? "last" : "end";

@@ -323,15 +323,16 @@ describe("the sink", () => {
     }
   });
 
-  test("gets all content of a read at once, in the memory of the read", () => {
+  test("gets a piece of content for each chunk of a read, in the memory of the read", () => {
     const chunks: Buffer[] = [];
-    const parser = new ResponseParser({ onHead() {}, onData: (chunk) => chunks.push(chunk), onEnd() {} });
+    const onData = (bytes: Buffer, start: number, end: number) => chunks.push(bytes.subarray(start, end));
+    const parser = new ResponseParser({ onHead() {}, onData, onEnd() {} });
     parser.begin();
     const memory = Buffer.from(ANSWERS.chunks, "latin1");
     parser.push(memory, memory.length);
-    expect(chunks.map(String)).toEqual(["ab"]);
+    expect(chunks.map(String)).toEqual(["a", "b"]);
     memory.fill("?");
-    expect(chunks.map(String)).toEqual(["??"]);
+    expect(chunks.map(String)).toEqual(["?", "?"]);
   });
 
   test("hears nothing of bytes that nobody asked for", () => {

@@ -72,8 +72,8 @@ function weir(origin: string): Client {
                 if (value !== undefined) outcome.headers[name] = value;
               }
             },
-            onData(chunk) {
-              outcome.body += chunk.toString("latin1");
+            onData(bytes, start, end) {
+              outcome.body += bytes.toString("latin1", start, end);
             },
             onEnd: () => settle("ended"),
             onError: () => settle("failed"),
