@@ -132,7 +132,7 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call" | "proxiesOf">
     const generatingMs = (OUTPUT_TOKENS * 1000) / tokensPerSecond;
     const finish = (last: Buffer) => {
       sent.costMicroUsd = (PROMPT_TOKENS + OUTPUT_TOKENS) * price;
-      tell(handler, last);
+      handler.onData(last, 0, last.length);
       if (over()) handler.onEnd();
     };
     if (!isStream) {
@@ -198,7 +198,10 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call" | "proxiesOf">
   }
 }
 
-const tell = (handler: UpstreamHandler, bytes: Buffer): void => handler.onData(bytes, 0, bytes.length);
+function tell(handler: UpstreamHandler, bytes: Buffer): void {
+  handler.onData(bytes, 0, bytes.length);
+  handler.onReadOver?.();
+}
 
 function refuse(handler: UpstreamHandler, { status, retryAfterMs }: Exclude<Fate, string>): void {
   const wait = retryAfterMs === undefined ? {} : { "retry-after-ms": String(retryAfterMs) };

@@ -24,6 +24,8 @@ const PATIENCE = 15;
  */
 export type Afterwards = "keep" | "drain" | "close";
 
+const NOTHING = Buffer.alloc(0);
+
 const CLOSING = "connection: close\r\n";
 
 /** How long uWebSockets.js keeps an idle connection: 10 s, minus up to 2 s of timer granularity. */
@@ -58,6 +60,10 @@ export class SocketReply implements ClientReply {
   #watching = false;
   /** The answer is whole, and a part of it is not yet with the socket library. */
   #isSending = false;
+  /** Writes `#chunk`, and says whether the socket accepted all of it. One for all writes of a stream, which has thousands of them. */
+  #writing: (() => void) | undefined;
+  #chunk: Buffer = NOTHING;
+  #isTaken = true;
   #common = PRIVATE;
 
   /**
@@ -166,13 +172,15 @@ export class SocketReply implements ClientReply {
 
   write(chunk: Buffer): boolean {
     if (this.closed) return true;
-    let ok = true;
-    this.#res.cork(() => {
+    this.#chunk = chunk;
+    this.#writing ??= () => {
       this.#writePendingHead();
-      ok = this.#res.write(chunk);
-    });
-    if (!ok) this.#behind();
-    return ok;
+      this.#isTaken = this.#res.write(this.#chunk);
+    };
+    this.#res.cork(this.#writing);
+    this.#chunk = NOTHING;
+    if (!this.#isTaken) this.#behind();
+    return this.#isTaken;
   }
 
   end(chunk?: Buffer): void {

@@ -29,9 +29,9 @@ import { StreamCover } from "./reservation/stream-cover.ts";
 /** Above this many bytes, data is written before the read is over, so that a pause takes effect in time (T10). */
 const WRITE_OVER_BYTES = 32 * 1024;
 
-/** The result of one read of the upstream. */
+/** The result of one read of the upstream, while the relay waits. */
 interface Piece {
-  /** Events for the client, on memory of their own where the relay waits. */
+  /** Events for the client, on memory of their own. */
   readonly out: Buffer;
   /** Whether the upstream ended with it. */
   readonly isLast: boolean;
@@ -46,7 +46,6 @@ export class StreamRelay extends Relay {
   readonly #call: ReservedCall;
   readonly #input: RelayInput;
   readonly #cover: StreamCover;
-  readonly #afterRead = () => this.#flush();
   /** Data of the upstream that `stream` has not parsed yet: of the current read, and of reads while the relay waited. */
   readonly #received = new ReceivedPieces();
   #errorBody = "";
@@ -107,14 +106,15 @@ export class StreamRelay extends Relay {
   onData(bytes: Buffer, start: number, end: number): void {
     if (this.over || (!this.#isPlain && !this.#begins(bytes, start, end))) return;
     const received = this.#received;
-    // The end may follow within the same read, synchronously: a microtask runs after both.
-    if (received.count === 0) {
-      this.lastDataMs = this.deps.clock.monotonic();
-      READ_OVER.then(this.#afterRead);
-    }
+    if (received.count === 0) this.lastDataMs = this.deps.clock.monotonic();
     if (this.#isWaiting) received.addCopy(bytes, start, end);
     else received.add(bytes, start, end);
     if (received.bytes > WRITE_OVER_BYTES) this.#flush();
+  }
+
+  /** The end, too, may be in the read: then it has come before, with which the last events leave. */
+  onReadOver(): void {
+    if (this.#received.count > 0) this.#flush();
   }
 
   /** Whether the data are those of the stream that was asked for. What comes before that is known is looked at here. */
@@ -139,7 +139,6 @@ export class StreamRelay extends Relay {
     this.#isPlain = isPlain;
     this.answeredAs = answeredAs;
     if (fault !== undefined) this.#isNone(fault);
-    else READ_OVER.then(this.#afterRead);
     return false;
   }
 
@@ -188,24 +187,24 @@ export class StreamRelay extends Relay {
   }
 
   #flush(): void {
-    if (!this.over && !this.#isWaiting) this.#guarded(() => this.#pass());
+    if (this.over || this.#isWaiting) return;
+    try {
+      this.#pass();
+    } catch (error) {
+      this.#faulted(error);
+    }
   }
 
-  #guarded(act: () => void): void {
-    try {
-      act();
-    } catch (error) {
-      // No caller could catch it: this may run in a microtask.
-      this.#reportFault(error);
-      this.upstream?.cancel();
-      if (!this.over) this.fail(failure("invalid_response", "protocol", this.status));
-    }
+  /** No caller could catch it: this may run in a microtask. */
+  #faulted(error: unknown): void {
+    this.#reportFault(error);
+    this.upstream?.cancel();
+    if (!this.over) this.fail(failure("invalid_response", "protocol", this.status));
   }
 
   #pass(): void {
     const { stream } = this;
     const { textBytes, nextSequence } = stream;
-    const before = { textBytes, nextSequence };
     const isLast = this.#ended;
     const received = this.#received;
     let out: Buffer;
@@ -222,8 +221,11 @@ export class StreamRelay extends Relay {
       received.clear();
     }
     const isCovered = out.length === 0 || this.#cover.covers(stream);
-    if (isCovered instanceof Promise) void this.#wait(isCovered, { out: Buffer.from(out), isLast, before });
-    else this.#forward(isCovered, { out, isLast, before });
+    if (isCovered instanceof Promise) {
+      const piece = { out: Buffer.from(out), isLast, before: { textBytes, nextSequence } };
+      void this.#wait(isCovered, piece);
+    } else if (isCovered) this.#forward(out, isLast);
+    else this.#exhausted({ textBytes, nextSequence });
   }
 
   /**
@@ -236,7 +238,7 @@ export class StreamRelay extends Relay {
     let pass: () => void;
     try {
       const isCovered = await promised;
-      pass = () => this.#forward(isCovered, piece);
+      pass = () => (isCovered ? this.#forward(piece.out, piece.isLast) : this.#exhausted(piece.before));
     } catch (error) {
       pass = () => {
         // Anything else is a fault of the gateway.
@@ -246,19 +248,20 @@ export class StreamRelay extends Relay {
     }
     this.#isWaiting = false;
     if (this.over) return;
-    this.#guarded(pass);
+    try {
+      pass();
+    } catch (error) {
+      this.#faulted(error);
+    }
     if (this.#received.count > 0 || (this.#ended && !piece.isLast)) this.#flush();
     // It may wait again, for data that came meanwhile.
     if (this.#broken !== undefined && !this.#isWaiting && !this.over) this.fail(this.#broken);
     this.#resume();
   }
 
-  #forward(isCovered: boolean, { out, isLast, before }: Piece): void {
+  /** @param out is covered by the hold */
+  #forward(out: Buffer, isLast: boolean): void {
     const { stream } = this;
-    if (!isCovered) {
-      this.#exhausted(before);
-      return;
-    }
     const isComplete = stream.error === undefined && (stream.done || (isLast && stream.complete));
     if (isComplete) {
       this.#answered(out);
@@ -365,9 +368,6 @@ export class StreamRelay extends Relay {
     if (this.paused) this.upstream?.resume();
   }
 }
-
-/** To run a function as a microtask; `queueMicrotask` takes a microsecond more, with a resource for `async_hooks`. */
-const READ_OVER = Promise.resolve();
 
 const NOTHING = Buffer.alloc(0);
 

@@ -8,7 +8,10 @@ import { failure, networkFailure, type UpstreamFailure } from "./failure.ts";
 import type { AnswerHeaders } from "./http/answer-head.ts";
 import type { AnswerHandler, OpenConnection } from "./http/connection.ts";
 
-/** Events of a call, in this order: `onHead` once, `onData` any number of times, then one of `onEnd` and `onFailure`. */
+/**
+ * Events of a call, in this order: `onHead` once, `onData` any number of times, then one of `onEnd` and `onFailure`. `onReadOver` comes
+ * behind the data of a read.
+ */
 export interface UpstreamHandler {
   onHead(status: number, headers: AnswerHeaders): void;
   /**
@@ -16,6 +19,8 @@ export interface UpstreamHandler {
    * what it keeps longer than the current turn.
    */
   onData(bytes: Buffer, start: number, end: number): void;
+  /** All data were told that have arrived by now. Not called where the end follows them at once. */
+  onReadOver?(): void;
   onEnd(): void;
   /** Not called after `cancel`. */
   onFailure(failure: UpstreamFailure): void;
@@ -30,6 +35,7 @@ export interface UpstreamCall {
 
 /** Some servers compress what another one has compressed, and name one coding, or none. */
 const ALL_UNNAMED: readonly string[] = [UNNAMED, UNNAMED];
+const READ_OVER = Promise.resolve();
 const ENCODED = { code: "content_encoding", type: "", message: "" };
 
 /** A call as its connection's handler and as its caller's handle; it may be cancelled before it has started. */
@@ -102,6 +108,11 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
     else this.#look(bytes, start, end);
   }
 
+  onReadOver(): void {
+    if (this.#isPlain) this.#handler.onReadOver?.();
+    else this.#decoding?.decode();
+  }
+
   onEnd(): void {
     this.#connection = undefined;
     // What is left to decode is told first.
@@ -147,7 +158,11 @@ export class DispatchedCall implements AnswerHandler, UpstreamCall {
       resume: () => this.#connection?.resume(),
     };
     const sink = {
-      onData: (chunk: Buffer) => this.#handler.onData(chunk, 0, chunk.length),
+      onData: (chunk: Buffer) => {
+        this.#handler.onData(chunk, 0, chunk.length);
+        // The end may follow in this turn.
+        READ_OVER.then(() => this.#handler.onReadOver?.());
+      },
       onEnd: () => this.#ended(),
       onUndecoded: () => this.#undecoded(),
     };

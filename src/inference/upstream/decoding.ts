@@ -24,8 +24,6 @@ const FREE_BYTES = 16 * 1024 * 1024;
 /** Times that larger content may be as long. Answers and streams of them are hardly ten times as long as in gzip. */
 const MAX_RATIO = 200;
 
-const TURN_OVER = Promise.resolve();
-
 interface CodedContent {
   /** In the order in which they were applied; `UNNAMED` stands for one that may be there. */
   readonly codings: readonly string[];
@@ -39,7 +37,7 @@ export class Decoding {
   /** In the order in which the codings were applied: content goes from the last one to the first. */
   readonly #stages: readonly Stage[];
   #arrivedBytes = 0;
-  /** Pieces of the current turn: each write to a decoder takes a thread's turn. */
+  /** Pieces of the current read: each write to a decoder takes a thread's turn. */
   #arrived: Buffer[] = [];
   #isOver = false;
 
@@ -64,20 +62,20 @@ export class Decoding {
     this.#stages = stages;
   }
 
-  /** @param chunk is copied. It is decoded when the turn ends, with what else comes in it */
+  /** @param chunk is copied. It is decoded by `decode`, or at the end */
   push(chunk: Buffer): void {
     this.#arrivedBytes += chunk.length;
-    if (this.#arrived.length === 0) TURN_OVER.then(() => this.#decode());
     this.#arrived.push(Buffer.from(chunk));
   }
 
   /** All content has arrived: what is left is still told. */
   end(): void {
-    this.#decode();
+    this.decode();
     this.#stages.at(-1)?.onEnd();
   }
 
-  #decode(): void {
+  /** Decodes what has arrived by now. */
+  decode(): void {
     const arrived = this.#arrived;
     if (arrived.length === 0) return;
     this.#arrived = [];

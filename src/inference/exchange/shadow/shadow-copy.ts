@@ -94,6 +94,7 @@ function bounded(handler: UpstreamHandler, onTooMuch: () => void): UpstreamHandl
       if (bytes > MAX_ANSWER_BYTES) onTooMuch();
       else handler.onData(read, start, end);
     },
+    onReadOver: () => handler.onReadOver?.(),
     onEnd: () => handler.onEnd(),
     onFailure: (failure) => handler.onFailure(failure),
   };

@@ -12,7 +12,10 @@ import { type ParserSink, ResponseParser } from "./response-parser.ts";
 import type { ProxyRoute, Route } from "./route.ts";
 import { ofProxy, openTunnel } from "./tunnel.ts";
 
-/** Receives one answer: `onSent` first, `onHead` once, `onData` any number of times, then one of `onEnd` and `onError`. */
+/**
+ * Receives one answer: `onSent` first, `onHead` once, `onData` any number of times, then one of `onEnd` and `onError`. `onReadOver` comes
+ * behind the data of a read.
+ */
 export interface AnswerHandler {
   /** Nothing is wanted any more: a request that was not sent yet is not sent. */
   readonly over: boolean;
@@ -24,6 +27,8 @@ export interface AnswerHandler {
    * what it keeps longer than the current turn.
    */
   onData(bytes: Buffer, start: number, end: number): void;
+  /** All data were told that have arrived by now. Not called where the end follows them at once. */
+  onReadOver?(): void;
   onEnd(): void;
   /** @param error a `ConnectError` if nothing was sent */
   onError(error: unknown): void;
@@ -86,6 +91,8 @@ export class Connection implements OpenConnection, ParserSink {
   #handler: AnswerHandler | undefined;
   #isSent = false;
   #isPaused = false;
+  /** The handler will be told at the end of the turn that a read is over. */
+  #isOverSoon = false;
   /** The proxy is what it waits for, until there is a tunnel. */
   #isAtProxy = false;
   /** Defined while it is being opened. */
@@ -206,6 +213,7 @@ export class Connection implements OpenConnection, ParserSink {
       buffer: landing,
       callback: (bytes: number) => {
         this.#onRead(landing, bytes);
+        this.#onReadOver();
         return true;
       },
     };
@@ -216,7 +224,7 @@ export class Connection implements OpenConnection, ParserSink {
   #openTls(peer: Peer, sessions: Sessions, of: keyof Sessions, through?: Socket): Socket {
     const socket = openTls(peer, sessions, of, through)
       .once("secureConnect", () => this.#onOpen())
-      .on("data", (chunk: Buffer) => this.#onRead(chunk, chunk.length));
+      .on("data", (chunk: Buffer) => this.#onPiece(chunk));
     return this.#watch(tuned(socket));
   }
 
@@ -230,7 +238,7 @@ export class Connection implements OpenConnection, ParserSink {
           this.#socket = this.#openTls(peer, sessions, "provider", socket);
           return;
         }
-        this.#watch(socket.on("data", (chunk: Buffer) => this.#onRead(chunk, chunk.length)));
+        this.#watch(socket.on("data", (chunk: Buffer) => this.#onPiece(chunk)));
         this.#onOpen();
         socket.resume();
       },
@@ -267,6 +275,25 @@ export class Connection implements OpenConnection, ParserSink {
     }
     try {
       this.#parser.push(bytes, end);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Several may come of one read of the socket, as records of TLS do. */
+  #onPiece(chunk: Buffer): void {
+    this.#onRead(chunk, chunk.length);
+    if (this.#isOverSoon) return;
+    this.#isOverSoon = true;
+    READ_OVER.then(() => {
+      this.#isOverSoon = false;
+      this.#onReadOver();
+    });
+  }
+
+  #onReadOver(): void {
+    try {
+      this.#handler?.onReadOver?.();
     } catch (error) {
       this.#fail(error);
     }
@@ -311,6 +338,9 @@ export class Connection implements OpenConnection, ParserSink {
     }
   }
 }
+
+/** To run a function as a microtask; `queueMicrotask` takes a microsecond more, with a resource for `async_hooks`. */
+const READ_OVER = Promise.resolve();
 
 const tuned = (socket: Socket): Socket => socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
 
