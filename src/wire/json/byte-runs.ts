@@ -27,16 +27,39 @@ export function viewOf(memory: Buffer): DataView {
 const NUMBER_BYTES = 8;
 
 /**
- * Whether bytes of two memories are the same, both being within them. They are compared as numbers of eight bytes, with one difference:
- * bytes that are no number equal none, and zero equals minus zero. Neither is text: those have no byte 0xff, and no eight bytes of zero.
+ * A text to find in memory: its bytes as numbers of eight bytes each, of which the last two may overlap, or of one byte each if there are
+ * fewer than eight. Numbers in a list are read faster than those of other memory.
  */
-export function sameRun(one: DataView, at: number, other: DataView, from: number, length: number): boolean {
+export interface KnownRun {
+  readonly length: number;
+  readonly numbers: readonly number[];
+}
+
+/** @param text latin1, without the characters 0 and 255: bytes that are no number equal none, and zero equals minus zero */
+export function knownRun(text: string): KnownRun {
+  const { length } = text;
+  if (length < NUMBER_BYTES) return { length, numbers: Array.from(text, (c) => c.charCodeAt(0)) };
+  const bytes = Buffer.from(text, "latin1");
+  const numbers: number[] = [];
+  const last = length - NUMBER_BYTES;
+  for (let i = 0; i < last; i += NUMBER_BYTES) numbers.push(bytes.readDoubleLE(i));
+  numbers.push(bytes.readDoubleLE(last));
+  return { length, numbers };
+}
+
+/** Whether the text is in memory from `at` on. The memory must have as many bytes there. */
+export function hasRun(memory: DataView, at: number, { length, numbers }: KnownRun): boolean {
   if (length < NUMBER_BYTES) {
-    for (let i = 0; i < length; i++) if (one.getUint8(at + i) !== other.getUint8(from + i)) return false;
+    for (let i = 0; i < length; i++) if (memory.getUint8(at + i) !== numbers[i]) return false;
     return true;
   }
-  const last = length - NUMBER_BYTES;
-  for (let i = 0; i < last; i += NUMBER_BYTES)
-    if (one.getFloat64(at + i, true) !== other.getFloat64(from + i, true)) return false;
-  return one.getFloat64(at + last, true) === other.getFloat64(from + last, true);
+  const last = numbers.length - 1;
+  let i = 0;
+  let from = at;
+  for (; i + 1 < last; i += 2, from += 2 * NUMBER_BYTES) {
+    if (memory.getFloat64(from, true) !== numbers[i]) return false;
+    if (memory.getFloat64(from + NUMBER_BYTES, true) !== numbers[i + 1]) return false;
+  }
+  if (i < last && memory.getFloat64(from, true) !== numbers[i]) return false;
+  return memory.getFloat64(at + length - NUMBER_BYTES, true) === numbers[last];
 }

@@ -5,7 +5,7 @@
  * that event was. A frame is valid until the next event that does not fit: it may change the meaning of those after it.
  */
 
-import { sameRun, viewOf } from "../json/byte-runs.ts";
+import { hasRun, type KnownRun, knownRun, viewOf } from "../json/byte-runs.ts";
 import { applyEdits, type Edit, moved } from "../json/json.ts";
 import { copied } from "../json/latin1.ts";
 import type { PassedBytes } from "../json/passed-bytes.ts";
@@ -31,10 +31,9 @@ export interface Passed {
 
 type Hole = "growing" | "string" | "digits";
 
-/** A fixed piece of the event, as received, by its place among the frame's bytes, and as sent, and the kind of hole after it. */
+/** A fixed piece of the event, as received and as sent, and the kind of hole after it. */
 interface Step {
-  readonly from: number;
-  readonly length: number;
+  readonly literal: KnownRun;
   readonly out: Buffer;
   readonly hole: Hole;
 }
@@ -42,13 +41,11 @@ interface Step {
 interface Frame {
   /** Offset of an event's data. */
   readonly dataAt: number;
-  /** The tail of an event, the head of the next one up to its first hole, and the pieces of the steps. */
-  readonly bytes: DataView;
+  /** The beginning of an event up to its first hole. */
+  readonly head: KnownRun;
   /** Blank line included. */
-  readonly tailLength: number;
-  readonly headLength: number;
-  /** The tail as text. */
-  readonly tail: string;
+  readonly tail: KnownRun;
+  readonly tailText: string;
   readonly headOut: Buffer;
   readonly tailOut: Buffer;
   /** A tail and the head of the next event. */
@@ -125,22 +122,19 @@ export class DeltaFrames {
   fit(read: Buffer, from: number, to: number, growth: Growth, out?: () => PassedBytes): number {
     const frame = this.#frame;
     if (frame === undefined) return -1;
-    const { bytes, headLength, tailLength, isPlain, isRenamed } = frame;
+    const { head, isPlain, isRenamed } = frame;
     const view = viewOf(read);
-    if (from + headLength > to || !sameRun(view, from, bytes, tailLength, headLength)) return -1;
-    const betweenLength = tailLength + headLength;
+    if (from + head.length > to || !hasRun(view, from, head)) return -1;
     const limit = isRenamed && out !== undefined ? 1 : MOST_EVENTS;
     let passed: PassedBytes | undefined;
     let events = 0;
     let end = -1;
     for (let start = from; ; start = end) {
-      const at = start + headLength;
+      const at = start + head.length;
       const close = isPlain ? this.#plain(read, at, to) : this.#filled(frame, read, view, at, to);
       // No reader tells a part of it that it grew by nothing.
       if (close <= at) break;
-      // For most events of a burst, the end and the beginning of the next event are compared in one step.
-      const goesOn = close + betweenLength <= to && sameRun(view, close, bytes, 0, betweenLength);
-      const behind = goesOn ? close + tailLength : tailEnd(frame, read, view, close, to);
+      const behind = tailEnd(frame, read, view, close, to);
       if (behind < 0) break;
       passed ??= out?.();
       if (passed !== undefined && frame.isPatched) this.#pass(frame, passed, read, events > 0);
@@ -148,8 +142,7 @@ export class DeltaFrames {
       if (this.#isUnusual) growth.grewByText(usual(read.toString("latin1", this.#grownAt, this.#grownEnd)));
       else growth.grewBy(read, this.#grownAt, this.#grownEnd);
       end = behind;
-      if (++events === limit) break;
-      if (!goesOn && !(end + headLength <= to && sameRun(view, end, bytes, tailLength, headLength))) break;
+      if (++events === limit || end + head.length > to || !hasRun(view, end, head)) break;
     }
     if (events === 0) return -1;
     this.#vain = 0;
@@ -168,14 +161,15 @@ export class DeltaFrames {
   }
 
   /** The index behind the last hole of the event whose head ends at `from`; -1 where it does not fit so far. */
-  #filled({ bytes, steps }: Frame, read: Buffer, view: DataView, from: number, to: number): number {
+  #filled({ steps }: Frame, read: Buffer, view: DataView, from: number, to: number): number {
     const found = this.#found;
     let at = from;
     for (let i = 0; i < steps.length; i++) {
       const step = steps[i] as Step;
       if (i > 0) {
-        if (at + step.length > to || !sameRun(view, at, bytes, step.from, step.length)) return -1;
-        at += step.length;
+        const { literal } = step;
+        if (at + literal.length > to || !hasRun(view, at, literal)) return -1;
+        at += literal.length;
       }
       let close: number;
       if (step.hole === "digits") close = digitsIn(read, at, to);
@@ -238,9 +232,9 @@ const usual = (piece: Fragment): Fragment =>
 
 /** The index after the tail at `at`; -1 if it is not there. */
 function tailEnd(frame: Frame, read: Buffer, view: DataView, at: number, to: number): number {
-  const { bytes, tailLength, tail, isLoose } = frame;
-  if (at + tailLength <= to && sameRun(view, at, bytes, 0, tailLength)) return at + tailLength;
-  return isLoose ? looseEnd(tail, read, at, to) : -1;
+  const { tail, tailText, isLoose } = frame;
+  if (at + tail.length <= to && hasRun(view, at, tail)) return at + tail.length;
+  return isLoose ? looseEnd(tailText, read, at, to) : -1;
 }
 
 interface Opening {
@@ -283,25 +277,18 @@ function frameOf(
   const isPatched = edits.length > 0;
   const isLoose = !isPatched && !last.literal.includes('"', 1);
   const tail = `${isLoose ? last.literal.replaceAll(" ", "") : last.literal}\n\n`;
-  const head = eventHead + first.literal;
-  let literals = tail + head;
-  const steps: Step[] = [];
-  for (const { literal, out, hole } of pieces) {
-    const isFirst = steps.length === 0;
-    const sent = isFirst || !isPatched ? NOTHING : Buffer.from(out, "latin1");
-    steps.push({ from: literals.length, length: isFirst ? 0 : literal.length, out: sent, hole });
-    if (!isFirst) literals += literal;
-  }
-  const bytes = Buffer.from(literals, "latin1");
+  const steps = pieces.map(({ literal, out, hole }, i): Step => {
+    if (i === 0) return { literal: NO_RUN, out: NOTHING, hole };
+    return { literal: knownRun(literal), out: isPatched ? Buffer.from(out, "latin1") : NOTHING, hole };
+  });
   const tailOut = `${last.out}\n\n`;
   const betweenOut = isPatched ? Buffer.from(tailOut + dataHead + first.out, "latin1") : NOTHING;
   const isRenamed = dataHead !== eventHead;
   return {
     dataAt: eventHead.length,
-    bytes: new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
-    tailLength: tail.length,
-    headLength: head.length,
-    tail: copied(tail),
+    head: knownRun(eventHead + first.literal),
+    tail: knownRun(tail),
+    tailText: copied(tail),
     headOut: betweenOut.subarray(tailOut.length),
     tailOut: betweenOut.subarray(0, tailOut.length),
     betweenOut,
@@ -315,6 +302,7 @@ function frameOf(
 }
 
 const NOTHING = Buffer.alloc(0);
+const NO_RUN = knownRun("");
 
 const NO_PIECE = { literal: "", out: "" };
 
