@@ -6,7 +6,7 @@ import wabt from "wabt";
 const SOURCE_DIR = join(import.meta.dirname, "../src");
 
 /** Paths in `src`, without their ending. */
-export const SOURCES: readonly string[] = ["base/scan/scan", "store/journal/sum"];
+export const SOURCES: readonly string[] = ["base/scan/runs", "base/scan/scan", "store/journal/sum"];
 
 /** @param source one of {@link SOURCES}. @throws Error with the line at fault */
 export async function assembled(source: string): Promise<Uint8Array> {

@@ -107,9 +107,9 @@ export class ChatSpliceStream extends SplicedStream {
     return this.#events;
   }
 
-  override grewBy(part: PartPlace, read: Buffer, start: number, end: number): void {
-    this.#events++;
-    super.grewBy(part, read, start, end);
+  override grewBy(part: PartPlace, read: Buffer, start: number, end: number, events: number): void {
+    this.#events += events;
+    super.grewBy(part, read, start, end, events);
   }
 
   override grewByText(part: PartPlace, text: Fragment): void {

@@ -2,16 +2,16 @@
  * What a stream passes on of the read that is being worked on, in memory that all streams share for that one synchronous moment: memory
  * of its own for each event would cost more than all else that is done with it.
  */
+import { type Around, found, goingOut, passRun } from "../../base/scan/runs.ts";
 import { putRun } from "./byte-runs.ts";
 
-/** Larger than what nearly all reads become. */
-const USUAL_BYTES = 64 * 1024;
 /** Buffers up to this length are kept: events of a stream are of few lengths, and to make one takes as long as to read an event. */
 const MOST_KEPT = 1024;
 
 class PassedBytes {
   length = 0;
-  readonly #usual = Buffer.allocUnsafeSlow(USUAL_BYTES);
+  /** Larger than what nearly all reads become. */
+  readonly #usual = goingOut;
   #memory = this.#usual;
   /** By length: the beginning of the usual memory. */
   readonly #kept: (Buffer | undefined)[] = Array.from({ length: MOST_KEPT + 1 });
@@ -38,6 +38,14 @@ class PassedBytes {
   addText(text: string): void {
     const at = this.#room(text.length);
     this.#memory.write(text, at, "latin1");
+  }
+
+  /** Adds the events of a read that {@link passRun} finds. @returns their number; {@link found} has the rest */
+  addEvents(read: Buffer, from: number, to: number, around: Around): number {
+    if (this.#memory !== this.#usual) return 0;
+    const events = passRun(read, from, to, around, this.length);
+    if (events > 0) this.length = found.outEnd;
+    return events;
   }
 
   /** All that was added, to be used at once: the next stream writes to the same memory. */

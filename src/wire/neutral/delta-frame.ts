@@ -5,6 +5,7 @@
  * that event was. A frame is valid until the next event that does not fit: it may change the meaning of those after it.
  */
 
+import { type Around, found, MOST_AROUND, texts } from "../../base/scan/runs.ts";
 import { hasRun, type KnownRun, knownRun, viewOf } from "../json/byte-runs.ts";
 import { applyEdits, type Edit, moved } from "../json/json.ts";
 import { copied } from "../json/latin1.ts";
@@ -61,12 +62,14 @@ interface Frame {
   readonly dataHead: Buffer;
   /** Events are sent with another name than they came with. */
   readonly isRenamed: boolean;
+  /** For events that differ in the growing string alone, and are patched. */
+  readonly around: Around | undefined;
 }
 
-/** Told of each event that fits, in order. The bytes are those of the read. */
+/** Told of the events that fit, in order. The bytes are to be used at once. */
 export interface Growth {
-  /** The part grows by the bytes from `start` up to `end`, which are as a reader writes them. */
-  grewBy(read: Buffer, start: number, end: number): void;
+  /** The part grows by the bytes from `start` up to `end`, which are as a reader writes them, in so many events. */
+  grewBy(read: Buffer, start: number, end: number, events: number): void;
   grewByText(text: Fragment): void;
 }
 
@@ -117,12 +120,20 @@ export class DeltaFrames {
 
   /**
    * The index after the events from `from` on that fit, before `to`; -1 if the first does not fit.
-   * @param out takes the events as they are passed on; absent where they are not. Called once an event fits, before the first is told
+   * @param out takes the events as they are passed on; absent where they are not. Called before the first is told
    */
   fit(read: Buffer, from: number, to: number, growth: Growth, out?: () => PassedBytes): number {
     const frame = this.#frame;
     if (frame === undefined) return -1;
-    const { head, isPlain, isRenamed } = frame;
+    const { head, isPlain, isRenamed, around } = frame;
+    if (around !== undefined && out !== undefined) {
+      const events = out().addEvents(read, from, to, around);
+      if (events > 0) {
+        this.#vain = 0;
+        growth.grewBy(texts, 0, found.textEnd, events);
+        return found.end;
+      }
+    }
     const view = viewOf(read);
     if (from + head.length > to || !hasRun(view, from, head)) return -1;
     const limit = isRenamed && out !== undefined ? 1 : MOST_EVENTS;
@@ -140,7 +151,7 @@ export class DeltaFrames {
       if (passed !== undefined && frame.isPatched) this.#pass(frame, passed, read, events > 0);
       // Each by itself: halves of a pair in two events are counted as they come, wherever the stream is cut.
       if (this.#isUnusual) growth.grewByText(usual(read.toString("latin1", this.#grownAt, this.#grownEnd)));
-      else growth.grewBy(read, this.#grownAt, this.#grownEnd);
+      else growth.grewBy(read, this.#grownAt, this.#grownEnd, 1);
       end = behind;
       if (++events === limit || end + head.length > to || !hasRun(view, end, head)) break;
     }
@@ -284,20 +295,33 @@ function frameOf(
   const tailOut = `${last.out}\n\n`;
   const betweenOut = isPatched ? Buffer.from(tailOut + dataHead + first.out, "latin1") : NOTHING;
   const isRenamed = dataHead !== eventHead;
+  const head = eventHead + first.literal;
+  const isPlain = steps.length === 1;
+  const isShort = tail.length + head.length <= MOST_AROUND && betweenOut.length <= MOST_AROUND;
+  const around: Around | undefined =
+    isPlain && isPatched && !isRenamed && isShort
+      ? {
+          between: Buffer.from(tail + head, "latin1"),
+          tailLength: tail.length,
+          betweenOut,
+          tailOutLength: tailOut.length,
+        }
+      : undefined;
   return {
     dataAt: eventHead.length,
-    head: knownRun(eventHead + first.literal),
+    head: knownRun(head),
     tail: knownRun(tail),
     tailText: copied(tail),
     headOut: betweenOut.subarray(tailOut.length),
     tailOut: betweenOut.subarray(0, tailOut.length),
     betweenOut,
     steps,
-    isPlain: steps.length === 1,
+    isPlain,
     isLoose,
     isPatched,
     dataHead: isRenamed ? Buffer.from(dataHead, "latin1") : NOTHING,
     isRenamed,
+    around,
   };
 }
 

@@ -52,8 +52,8 @@ export interface EventTap {
   event(data: string, name: string, event: JsonObject): Passed | undefined;
   /** Where events go that differ from the last one only in the text that they add to a part. Nothing is emitted for them. */
   passing(): PassedBytes;
-  /** Such an event, by its text: the bytes from `start` up to `end`. */
-  grewBy(part: PartPlace, read: Buffer, start: number, end: number): void;
+  /** Such events, by their text: the bytes from `start` up to `end`. */
+  grewBy(part: PartPlace, read: Buffer, start: number, end: number, events: number): void;
   grewByText(part: PartPlace, text: Fragment): void;
 }
 
@@ -134,9 +134,9 @@ export abstract class SseStreamReader implements StreamReader, Growth {
 
   // -- Growth --
 
-  grewBy(read: Buffer, start: number, end: number): void {
+  grewBy(read: Buffer, start: number, end: number, events: number): void {
     if (this.#tap === undefined) this.grewByText(read.toString("latin1", start, end));
-    else this.#tap.grewBy(this.#grown, read, start, end);
+    else this.#tap.grewBy(this.#grown, read, start, end, events);
   }
 
   grewByText(text: Fragment): void {

@@ -149,9 +149,9 @@ export class NeutralCapture {
     else if (!this.truncated) this.#forget();
   }
 
-  /** As a delta of one part, in the bytes from `start` up to `end`. */
-  growBy(choice: number, part: number, bytes: Buffer, start: number, end: number): void {
-    this.events++;
+  /** As so many deltas of one part, in the bytes from `start` up to `end`. */
+  growBy(choice: number, part: number, bytes: Buffer, start: number, end: number, events: number): void {
+    this.events += events;
     this.textBytes += end - start;
     if (this.textBytes + this.#mediaBytes <= this.#maxBytes)
       this.#choices[choice]?.parts[part]?.text.addBytes(bytes, start, end);

@@ -153,8 +153,8 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
   /** Passes one event on. @param data one line. Returns the same as {@link EventTap.event}. */
   protected abstract pass(data: string, type: string, event: JsonObject): Passed | undefined;
 
-  grewBy({ choice, part }: PartPlace, read: Buffer, start: number, end: number): void {
-    this.capture.growBy(choice, part, read, start, end);
+  grewBy({ choice, part }: PartPlace, read: Buffer, start: number, end: number, events: number): void {
+    this.capture.growBy(choice, part, read, start, end, events);
   }
 
   grewByText({ choice, part }: PartPlace, text: Fragment): void {

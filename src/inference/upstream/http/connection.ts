@@ -3,6 +3,7 @@
  * depend on counting.
  */
 import { connect as connectTcp, type Socket } from "node:net";
+import { reads } from "../../../base/scan/runs.ts";
 import type { AnswerHeaders } from "./answer-head.ts";
 import { openTls, type Peer, peerOf, proxyPeerOf, type Sessions } from "./dial.ts";
 import { ClosedError, ConnectError, codeOf } from "./errors.ts";
@@ -61,8 +62,6 @@ export interface ConnectOptions {
   readonly sessions: Sessions;
 }
 
-/** What one read may bring, and so what a paused call may hold, which must stay small (T10). */
-const READ_BYTES = 32 * 1024;
 /** TCP asks a silent peer after this time whether it is still there. */
 const PROBE_AFTER_MS = 60_000;
 /** Idle connections are kept this long where the provider says nothing else. */
@@ -72,10 +71,10 @@ const IDLE_MARGIN_MS = 2_000;
 const MAX_IDLE_MS = 600_000;
 
 /**
- * Plain sockets read into this buffer, one after the other: Node would allocate 64 KB for each read. (TLS delivers its
- * records, which are small.)
+ * Plain sockets read into this memory, one after the other: Node would allocate 64 KB for each read. (TLS delivers its
+ * records, which are small.) What one read may bring, and so what a paused call may hold, must stay small (T10).
  */
-const landing = Buffer.allocUnsafeSlow(READ_BYTES);
+const landing = reads;
 
 export class Connection implements OpenConnection, ParserSink {
   /** Closed then, if it is idle until then; monotonic. */

@@ -1,0 +1,98 @@
+/** Events that are passed on by WebAssembly are those that a plain reading finds, and go out as it writes them. */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { type Around, found, goingOut, passRun, reads, texts } from "../../../../src/base/scan/runs.ts";
+
+interface Passed {
+  readonly events: number;
+  readonly end: number;
+  readonly out: string;
+  readonly texts: string;
+}
+
+/** The same, event by event. */
+function plain(
+  read: string,
+  from: number,
+  head: string,
+  tail: string,
+  headOut: string,
+  tailOut: string,
+): Passed {
+  const said: string[] = [];
+  let at = from;
+  for (;;) {
+    const start = at + head.length;
+    const close = read.indexOf('"', start);
+    const text = read.slice(start, close);
+    const fits = read.startsWith(head, at) && close > start && read.startsWith(tail, close);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those that JSON has in no string
+    if (!fits || /[\u0000-\u001f\\]/.test(text)) break;
+    said.push(text);
+    at = close + tail.length;
+  }
+  const out = said.map((text) => headOut + text + tailOut).join("");
+  return { events: said.length, end: at, out, texts: said.join("") };
+}
+
+const bytes = fc.string({ unit: fc.constantFrom("a", "b", "\u00e9", " "), maxLength: 60 });
+const text = fc.string({
+  unit: fc.constantFrom("a", "b", "\u00ff", "\\", "\n", "\u001f", " ", "{"),
+  maxLength: 40,
+});
+
+it("finds what a plain reading finds, in the memory of reads and in any other", () => {
+  fc.assert(
+    fc.property(
+      fc.record({ head: bytes, tail: bytes, headOut: bytes, tailOut: bytes }),
+      fc.array(text, { maxLength: 8 }),
+      fc.nat(20),
+      fc.nat(30),
+      fc.boolean(),
+      (given, said, before, cut, isOwn) => {
+        const head = `data: ${given.head}"`;
+        const tail = `"${given.tail}\n\n`;
+        const { headOut, tailOut } = given;
+        const whole = "?".repeat(before) + said.map((each) => head + each + tail).join("");
+        const read = whole.slice(0, whole.length - cut);
+        const around: Around = {
+          between: Buffer.from(tail + head, "latin1"),
+          tailLength: tail.length,
+          betweenOut: Buffer.from(tailOut + headOut, "latin1"),
+          tailOutLength: tailOut.length,
+        };
+        // What stands behind a read is of the one before.
+        const memory = isOwn ? reads : Buffer.alloc(whole.length);
+        memory.write(whole, "latin1");
+        goingOut.write("before", "latin1");
+        const events = passRun(memory, before, Math.max(before, read.length), around, "before".length);
+        const expected = plain(read, before, head, tail, headOut, tailOut);
+        expect(events).toBe(expected.events);
+        if (events === 0) return;
+        expect({
+          events,
+          end: found.end,
+          out: goingOut.toString("latin1", 0, found.outEnd),
+          texts: texts.toString("latin1", 0, found.textEnd),
+        }).toEqual({ ...expected, out: `before${expected.out}` });
+      },
+    ),
+    { numRuns: 3000, seed: 3 },
+  );
+});
+
+it("stops before what goes out has no room, and finds no more in a longer read than it has memory for", () => {
+  const around: Around = {
+    between: Buffer.from('"}\n\ndata: {"t":"'),
+    tailLength: 4,
+    betweenOut: Buffer.alloc(1900, "o"),
+    tailOutLength: 900,
+  };
+  const event = 'data: {"t":"a"}\n\n';
+  const read = Buffer.from(event.repeat(2000));
+  const events = passRun(read, 0, read.length, around, 0);
+  expect(events).toBeGreaterThan(90);
+  expect(found.outEnd).toBeLessThanOrEqual(goingOut.length);
+  expect(found.end).toBe(events * event.length);
+  expect(passRun(Buffer.alloc(70_000, "x"), 0, 70_000, around, 0)).toBe(0);
+});
