@@ -20,8 +20,8 @@ import { fileURLToPath } from "node:url";
 const FLAGS = [
   "--max-semi-space-size=8",
   "--no-allocation-site-pretenuring",
-  "--initial-old-space-size=96",
-  "--heap-growing-percent=120",
+  "--initial-old-space-size=64",
+  "--heap-growing-percent=40",
   "--no-memory-reducer",
   "--concurrent-recompilation-queue-length=256",
   "--v8-pool-size=2",

@@ -19,7 +19,7 @@ export interface CallCost {
 export interface Machine {
   readonly cores: number;
   readonly cells: number;
-  /** Of clients that are busy: the system spreads them over cells by chance. */
+  /** Clients that are busy: the system spreads them over cells by chance. */
   readonly connections: number;
 }
 

@@ -2,7 +2,7 @@
  * The HTTP server: binds the route table to uWebSockets.js, which only this folder uses, and reads request heads.
  * Nothing thrown here reaches the process.
  */
-import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
+import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import type { BeginTrace } from "../analytics/telemetry/call-trace.ts";
 import { type Clock, nextTurn } from "../base/clock.ts";
 import { errorEnvelope, fail } from "../base/errors.ts";
@@ -20,7 +20,8 @@ import { SocketReply } from "./reply.ts";
 import { httpHead, RequestHead, servedAddress } from "./request.ts";
 import type { Route } from "./routes.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
-import { assertPinned } from "./socket-library.ts";
+import { HeldHandlers } from "./sockets/held-handlers.ts";
+import { assertPinned } from "./sockets/socket-library.ts";
 import type { StaticFiles } from "./static-files.ts";
 
 // Read by the binding when it loads: its default of 4 KB is less than browsers and proxies send.
@@ -94,7 +95,7 @@ export function openServer(deps: ServerDeps, host: string, wanted: number): Prom
   const app = pagesApp(deps);
   for (const assets of deps.assets) {
     const serve = (res: HttpResponse, req: HttpRequest) => serveFile(deps, assets, res, req);
-    app.get(`${assets.prefix}*`, serve).head(`${assets.prefix}*`, serve);
+    app.on("get", `${assets.prefix}*`, serve).on("head", `${assets.prefix}*`, serve);
     refuseOthers(app, `${assets.prefix}*`, ["GET"], deps);
   }
   const byPath = new Map<string, Route[]>();
@@ -115,28 +116,22 @@ export function openServer(deps: ServerDeps, host: string, wanted: number): Prom
 export const openPages = (deps: PageServerDeps, host: string, wanted: number): Promise<Server> =>
   listen(pagesApp(deps), deps, host, wanted);
 
-function pagesApp(deps: PageServerDeps): ReturnType<typeof App> {
-  const app = App();
-  // biome-ignore lint/suspicious/useIterableCallbackReturn: not the filter of a list
-  app.filter((res, change) => {
-    if (!deps.onConnection(change > 0 ? 1 : -1)) res.close();
+function pagesApp(deps: PageServerDeps): HeldHandlers {
+  const app = new HeldHandlers(App());
+  app.onConnection((res, change) => {
+    if (!deps.onConnection(change)) res.close();
   });
   for (const page of deps.pages) {
     const serve = (res: HttpResponse, req: HttpRequest) => servePage(deps, page, res, req);
-    app.get(page.path, serve).head(page.path, serve);
+    app.on("get", page.path, serve).on("head", page.path, serve);
     refuseOthers(app, page.path, ["GET"], deps);
   }
   return app;
 }
 
 /** Answers what is not there with 404, and begins to accept. */
-function listen(
-  app: ReturnType<typeof App>,
-  deps: PageServerDeps,
-  host: string,
-  wanted: number,
-): Promise<Server> {
-  app.any("/*", (res, req) => {
+function listen(app: HeldHandlers, deps: PageServerDeps, host: string, wanted: number): Promise<Server> {
+  app.on("any", "/*", (res, req) => {
     const path = req.getUrl();
     const error = fail("not_found", `There is no ${req.getCaseSensitiveMethod()} ${path.slice(0, 200)}.`);
     // Anthropic's clients use more routes below this path than the gateway offers.
@@ -145,8 +140,7 @@ function listen(
   });
   return new Promise((resolve, reject) => {
     // Exclusive port: two processes sharing one unknowingly would each get half of the calls.
-    const bound = app.listen as unknown as Listen;
-    bound.call(app, host, wanted, deps.sharesPort === true ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
+    app.listen(host, wanted, deps.sharesPort === true ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
         reject(new Error(`cannot listen on ${host}:${wanted}`));
         return;
@@ -231,20 +225,12 @@ async function emptyQueue(clock: Clock): Promise<void> {
   }
 }
 
-/** The overload with host and option, which the binding supports and its types omit. */
-type Listen = (
-  host: string,
-  port: number,
-  option: number,
-  done: (socket: us_listen_socket | false) => void,
-) => void;
-
 /**
  * Answers preflights of the path, without a credential. It says what is allowed; that a page keeps to it is the browser's part.
  * @returns undefined where no route of the path is for other origins
  */
 function openToOthers(
-  app: ReturnType<typeof App>,
+  app: HeldHandlers,
   pattern: string,
   routes: readonly Route[],
   deps: ServerDeps,
@@ -257,7 +243,7 @@ function openToOthers(
     methods,
     open.some((route) => "exchange" in route),
   );
-  app.options(pattern, (res, req) =>
+  app.on("options", pattern, (res, req) =>
     receive(deps, { res, req }, WHOLE_HEAD, (reply, head, id) =>
       reply.send(204, cors.preflight(head) + identityHeaders(id), ""),
     ),
@@ -267,7 +253,7 @@ function openToOthers(
 
 /** Answers a wrong method on an existing path with 405 and the allowed methods. */
 function refuseOthers(
-  app: ReturnType<typeof App>,
+  app: HeldHandlers,
   pattern: string,
   methods: readonly string[],
   deps: PageServerDeps,
@@ -275,7 +261,7 @@ function refuseOthers(
   cors?: Cors,
 ): void {
   const allowed = methods.join(", ").replace("GET", "GET, HEAD");
-  app.any(pattern, (res, req) => {
+  app.on("any", pattern, (res, req) => {
     const error = fail("method_not_allowed", `${req.getCaseSensitiveMethod()} is not offered here.`);
     receive(deps, { res, req }, { keepsHead: false, cors }, (reply, head, id) =>
       refuse(reply, error, id, errorBodyOf(route, head), ["allow", allowed]),
@@ -284,7 +270,7 @@ function refuseOthers(
 }
 
 function bind(
-  app: ReturnType<typeof App>,
+  app: HeldHandlers,
   pattern: string,
   route: Route,
   deps: ServerDeps,
@@ -304,8 +290,8 @@ function bind(
       }
     });
   const verbs = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
-  app[verbs[route.method]](pattern, answer);
-  if (route.method === "GET") app.head(pattern, answer);
+  app.on(verbs[route.method], pattern, answer);
+  if (route.method === "GET") app.on("head", pattern, answer);
 }
 
 function serveFile(

@@ -4,9 +4,9 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { assertPinned } from "../../../src/edge/socket-library.ts";
+import { assertPinned } from "../../../../src/edge/sockets/socket-library.ts";
 
-const REPO = join(import.meta.dirname, "../../..");
+const REPO = join(import.meta.dirname, "../../../..");
 const BINARIES = join(REPO, "node_modules/uWebSockets.js/dist/bin");
 const folder = mkdtempSync(join(tmpdir(), "weir-binary-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
