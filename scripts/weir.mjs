@@ -26,6 +26,15 @@ const FLAGS = [
   "--concurrent-recompilation-queue-length=256",
   "--v8-pool-size=2",
 ];
+/**
+ * Also set by `npm start`, for glibc's allocator, which reads them when a process starts: it gives back what is free at the end of its
+ * memory beyond 2 MB, where it would keep up to 64, and has two arenas for all threads. 25 MB of a busy gateway.
+ */
+const ALLOCATOR = {
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_MMAP_THRESHOLD_: "1048576",
+  MALLOC_TRIM_THRESHOLD_: "2097152",
+};
 /** Set in the environment of the launcher's child, so that the child does not start another. */
 const MARK = "WEIR_LAUNCHED";
 
@@ -64,7 +73,7 @@ async function here() {
 
 function launch(node) {
   const child = spawn(node, [...FLAGS, fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    env: { ...process.env, [MARK]: "1" },
+    env: { ...ALLOCATOR, ...process.env, [MARK]: "1" },
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
   // Ctrl-C reaches launcher and gateway; the gateway ignores a signal that is repeated within two seconds.

@@ -83,9 +83,10 @@ export async function startProduct(
 ): Promise<StartedProduct> {
   const { processes, repoDir } = context;
   const port = await freePort();
-  const settings = { ...productEnv(context, name), PORT: String(port), ...env };
+  const start = startOf(repoDir);
+  const settings = { ...start.env, ...productEnv(context, name), PORT: String(port), ...env };
   const script = join(repoDir, "scripts/weir.mjs");
-  const node = [process.execPath, ...nodeFlags(repoDir), ...flags, script, ...args];
+  const node = [process.execPath, ...start.flags, ...flags, script, ...args];
   const [command = "", ...words] = [...under, ...node];
   const started = await processes.start(name, command, words, { cwd: repoDir, env: settings });
   const baseUrl = `http://${PRODUCT_HOST}:${port}`;
@@ -103,12 +104,15 @@ export const productEnv = ({ upstreamUrl, scratchDir, repoDir }: TargetContext, 
   SIMULATOR_URL: upstreamUrl,
 });
 
-/** The flags with which the checkout's own `npm start` runs Node. */
-function nodeFlags(repoDir: string): readonly string[] {
+/** What the checkout's own `npm start` gives Node: flags, and for the allocator variables of the environment. */
+function startOf(repoDir: string): { flags: readonly string[]; env: Readonly<Record<string, string>> } {
   const { scripts } = JSON.parse(readFileSync(join(repoDir, "package.json"), "utf8"));
-  return String(scripts.start)
-    .split(" ")
-    .filter((word) => word.startsWith("--"));
+  const words = String(scripts.start).split(" ");
+  const assignments = words.filter((word) => /^[A-Z_]+=/.test(word));
+  return {
+    flags: words.filter((word) => word.startsWith("--")),
+    env: Object.fromEntries(assignments.map((word) => word.split("="))),
+  };
 }
 
 /** A copy of the shipped configuration with the larger grant. */

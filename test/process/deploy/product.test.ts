@@ -14,6 +14,7 @@ import {
   manifest,
   secondsOf,
   services,
+  startEnvironment,
   startFlags,
   statefulSet,
   there,
@@ -38,8 +39,10 @@ function podSettings() {
 describe("every variable is one that the gateway reads", () => {
   const { providers } = parse(readFileSync(join(REPO, "config/providers.yaml"), "utf8"));
   const credentials = providers.flatMap((one: { credential_env?: string[] }) => one.credential_env ?? []);
+  /** The system's library reads these. */
+  const forAllocator = startEnvironment().map((pair) => pair.split("=")[0] as string);
   const unknown = (names: readonly string[]) =>
-    names.filter((n) => ![...VARIABLES, ...credentials].includes(n));
+    names.filter((n) => ![...VARIABLES, ...credentials, ...forAllocator].includes(n));
 
   test.each<[string, () => string[]]>([
     ["the environment file", environmentFileNames],
@@ -62,6 +65,12 @@ test("the unit and the image start Node with the flags of the start script, and 
   const run = [...startFlags(), "scripts/weir.mjs"];
   expect(unitSettings().get("ExecStart")).toEqual([["/opt/weir/node_modules/.bin/node", ...run].join(" ")]);
   expect(JSON.parse(instruction("ENTRYPOINT"))).toEqual(["node", ...run]);
+});
+
+test("the unit and the image tell the allocator what the start script tells it", () => {
+  expect(unitSettings().get("Environment")).toEqual(expect.arrayContaining(startEnvironment()));
+  const image = Object.entries(imageEnvironment()).map(([name, value]) => `${name}=${value}`);
+  expect(image).toEqual(expect.arrayContaining(startEnvironment()));
 });
 
 test("everything speaks of the port on which the gateway listens", () => {

@@ -137,7 +137,10 @@ describe("O29: the launcher", () => {
     expect(bin.weir).toBe("scripts/weir.mjs");
     const flags = /const FLAGS = (\[[^\]]*\])/.exec(readFileSync(LAUNCHER, "utf8"))?.[1]?.match(/--[^"]+/g);
     expect(flags?.length).toBeGreaterThan(0);
-    expect(scripts.start).toBe(`exec node ${flags?.join(" ")} scripts/weir.mjs`);
+    const allocator = [...readFileSync(LAUNCHER, "utf8").matchAll(/^ {2}(MALLOC_\w+): "(\d+)",$/gm)];
+    expect(allocator.length).toBeGreaterThan(0);
+    const environment = allocator.map(([, name, value]) => `${name}=${value}`).join(" ");
+    expect(scripts.start).toBe(`exec env ${environment} node ${flags?.join(" ")} scripts/weir.mjs`);
     expect(license).toBe("Apache-2.0");
     expect(readFileSync(join(REPO, "LICENSE"), "utf8")).toContain("Apache License");
   });

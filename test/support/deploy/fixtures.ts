@@ -40,13 +40,19 @@ export function imageUserFolder(): string {
   return folder;
 }
 
-/** Node's flags in the start script of package.json. */
-export function startFlags(): string[] {
+const startScript = (): { environment: string[]; flags: string[] } => {
   const { scripts } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
-  const flags = /^exec node (.+) scripts\/weir\.mjs$/.exec(scripts.start)?.[1];
-  if (flags === undefined) throw new Error(`the start script is ${scripts.start}`);
-  return flags.split(" ");
-}
+  const [, environment, flags] = /^exec env (.+) node (.+) scripts\/weir\.mjs$/.exec(scripts.start) ?? [];
+  if (environment === undefined || flags === undefined)
+    throw new Error(`the start script is ${scripts.start}`);
+  return { environment: environment.split(" "), flags: flags.split(" ") };
+};
+
+/** Node's flags in the start script of package.json. */
+export const startFlags = (): string[] => startScript().flags;
+
+/** What that script tells the allocator: `NAME=value`. */
+export const startEnvironment = (): string[] => startScript().environment;
 
 /** Directives of the systemd unit; one that may stand several times has several values. */
 export function unitSettings(): ReadonlyMap<string, readonly string[]> {
