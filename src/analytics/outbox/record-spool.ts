@@ -37,7 +37,7 @@ export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
   const { outbox, clickhouse, finisher, clock, log } = deps;
   let payloadsLost = 0;
   let rowsSetApart = 0;
-  /** Rows of the batch that was tried last and is not inserted yet, kept because redaction takes long. */
+  /** The batch that was tried last and is not inserted yet: another try looks up its rows, and lays out those alone that are missing. */
   let pending: { readonly token: string; readonly laidOut: LaidOut } | undefined;
 
   async function laidOutOf({ batch, slices }: BatchRows): Promise<LaidOut> {
@@ -45,7 +45,10 @@ export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
     const laidOut = await layOut(slices(), { stage: clickhouse.stage, finisher, mark });
     const { damaged } = laidOut;
     if (damaged.length > 0) {
-      await outbox.setApart(batch, damaged);
+      await outbox.setApart(batch, damaged).catch(async (error: unknown) => {
+        await dropped(laidOut);
+        throw error;
+      });
       rowsSetApart += damaged.length;
       log.warn({ rows: damaged.length }, "outbox rows cannot be decoded; set apart");
     }
@@ -58,9 +61,13 @@ export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
     const laidOut = pending?.token === token ? pending.laidOut : await laidOutOf(batch);
     pending = { token, laidOut };
     const destinations = recordDestinations({ clickhouse, finisher, clock, batch, laidOut });
-    await deliver(clickhouse, { token, isDoubtful: !batch.isNew, destinations });
+    try {
+      await deliver(clickhouse, { token, isDoubtful: !batch.isNew, destinations });
+    } finally {
+      // Also after a failure: it holds payloads, and nothing reads it again.
+      await dropped(laidOut);
+    }
     pending = undefined;
-    await dropped(laidOut);
     return laidOut.requests.rows;
   }
 

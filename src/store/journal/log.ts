@@ -215,6 +215,7 @@ export class LogRows {
   }
 
   #store(kept: RowAmount, applied: number): { first: number; last: number } | undefined {
+    const rows: [number: number, row: Buffer][] = [];
     let bytes = 0;
     let at = 0;
     for (; at < SLICE_ROWS && bytes < SLICE_BYTES; at++) {
@@ -222,9 +223,11 @@ export class LogRows {
       if (place === undefined || place.frame > applied) break;
       if (this.#rows.length - at <= kept.rows && this.#bytes - bytes <= kept.bytes) break;
       if (isSkipped(place)) continue;
-      this.#db.putSync(this.#first + at, readAt(place.file, place.at, place.length));
+      rows.push([this.#first + at, readAt(place.file, place.at, place.length)]);
       bytes += place.length;
     }
+    // All or none: what a failed read left in LMDB would not be known to be there.
+    for (const [number, row] of rows) this.#db.putSync(number, row);
     return at === 0 ? undefined : { first: this.#first, last: this.#first + at - 1 };
   }
 

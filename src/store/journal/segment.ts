@@ -17,6 +17,7 @@
  * was a crc32. Both are still read.
  */
 import { crc32 } from "node:zlib";
+import { LaterRelease } from "../tables/later-release.ts";
 import { sumOf } from "./sum.ts";
 
 export const HEADER_BYTES = 48;
@@ -155,8 +156,9 @@ function isVersion1(bytes: Buffer): boolean {
 function readHead(bytes: Buffer): { readonly version: 2 | 3; readonly head: SegmentHead } | undefined {
   if (bytes.length < HEADER_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
   const version = bytes.readUInt32LE(8);
-  if (version !== 2 && version !== 3) return undefined;
   if (bytes.readUInt32LE(40) !== crc32(bytes.subarray(0, 40))) return undefined;
+  if (version > VERSION) throw new LaterRelease(`a file of version ${version}`, "journal");
+  if (version !== 2 && version !== 3) return undefined;
   const head = {
     salt: bytes.readUInt32LE(12),
     number: bytes.readDoubleLE(16),

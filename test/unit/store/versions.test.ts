@@ -1,10 +1,12 @@
 /** Rows that say of which version they are: a table changes its rows without rewriting those that are there. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
 import { FrameWriter, readFrame } from "../../../src/store/journal/frame.ts";
-import { HEAD_BYTES, TAIL_BYTES } from "../../../src/store/journal/segment.ts";
+import { HEAD_BYTES, newSegment, readSegment, TAIL_BYTES } from "../../../src/store/journal/segment.ts";
 import { inspect } from "../../../src/store/recovery/inspection.ts";
 import { openStore, type RowVersions, type Store } from "../../../src/store/store.ts";
 
@@ -86,4 +88,16 @@ test("C5: a write of a kind that only a later release knows is refused, not take
   // The kind of the first write is behind the number of the frame.
   frame[8] = 7;
   expect(() => readFrame(frame)).toThrow("a write of kind 7 was written by a later release");
+});
+
+test("a file of the journal whose version only a later release knows is refused, not taken for damage", () => {
+  const file = newSegment({ salt: 1, number: 1, base: 0, size: 8192 });
+  const laterBy = (versions: number) => {
+    const later = Buffer.from(file);
+    later.writeUInt32LE(later.readUInt32LE(8) + versions, 8);
+    later.writeUInt32LE(crc32(later.subarray(0, 40)), 40);
+    return later;
+  };
+  expect(readSegment(laterBy(0))).toBeDefined();
+  expect(() => readSegment(laterBy(1))).toThrow("a file of version 4 was written by a later release");
 });

@@ -212,11 +212,14 @@ export class Charges {
   async #passAll(): Promise<void> {
     for (;;) {
       const number = this.#numberings.trimmed() + 1;
-      const kept = this.#numberings.get(number);
-      if (kept === undefined) return;
-      const [after, last, numbering, crossed] = packr.unpack(kept) as StoredNumbering;
-      const { numbered, uncharged } = this.#numbered(after, last, numbering);
+      let last: number;
       try {
+        // Rows are read from the journal's files, which may fail: then all of it is tried again, as where a port fails.
+        const kept = this.#numberings.get(number);
+        if (kept === undefined) return;
+        const [after, to, numbering, crossed] = packr.unpack(kept) as StoredNumbering;
+        last = to;
+        const { numbered, uncharged } = this.#numbered(after, last, numbering);
         if (numbered.length > 0) await this.#ports.onNumbered(numbered);
         if (uncharged.length > 0) await this.#ports.onUncharged(uncharged);
         if (crossed.length > 0) await this.#ports.onCrossed?.(crossedIn(crossed, this.#between(after, last)));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Database } from "lmdb";
 import { afterAll, describe, expect, test } from "vitest";
 import { LogRows } from "../../../../src/store/journal/log.ts";
+import { CLOSED } from "../../../../src/store/journal/read-at.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-log-slices-"));
 const path = join(home, "journal");
@@ -60,4 +61,19 @@ describe.each([3 * 1024, 64 * 1024])("rows of %i bytes", (size) => {
     expect(rows.size).toBe(0);
     closeSync(file.fd);
   });
+});
+
+test("where a row cannot be read none of its slice moves, and all do later", () => {
+  const { database, rows } = memoryDatabase();
+  const log = new LogRows("outbox", database, 0, { rows: 0, bytes: 0 });
+  const file = { path, fd: openSync(path, "r") };
+  const failing = { path, fd: CLOSED };
+  for (let number = 1; number <= 20; number++)
+    log.add(number, { file: number === 10 ? failing : file, at: 0, length: 10, frame: number });
+  expect(() => log.move(false, 20, 0)).toThrow("is closed");
+  expect(rows.size).toBe(0);
+  failing.fd = file.fd;
+  log.move(false, 20, 0)();
+  expect(rows.size).toBe(20);
+  closeSync(file.fd);
 });

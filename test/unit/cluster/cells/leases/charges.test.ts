@@ -1,10 +1,12 @@
 /** Charges of a cell, as the next process of its folder reads them. */
 import { Packr } from "msgpackr";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Charges, type Row } from "../../../../../src/cluster/cells/leases/charges.ts";
+import { Charges, type NumberedCharge, type Row } from "../../../../../src/cluster/cells/leases/charges.ts";
 import { crossedIn } from "../../../../../src/cluster/cells/leases/scopes.ts";
 import type { ChargeSpend } from "../../../../../src/credits/ledger/purse.ts";
+import type { Log, Store } from "../../../../../src/store/store.ts";
 import { tempStore } from "../../../../support/credits/fixtures.ts";
+import { until } from "../../../../support/wait.ts";
 
 let disk: ReturnType<typeof tempStore>;
 beforeEach(() => {
@@ -59,4 +61,36 @@ test("C9: a charge that the release before wrote, without a lineage, is counted 
   ]);
   const crossed = ["k:key_2", 5, 10, -1, 0, 99, "2026-03-14"];
   expect(crossedIn(crossed, [charges.row(1) as Row])).toMatchObject([{ keyId: "key_2", spentMicroUsd: 10 }]);
+});
+
+test("C9: where what is numbered cannot be read it is passed on later, and the event loop goes on", async () => {
+  let failures = 2;
+  const unreadable = (log: Log): Log => ({
+    ...log,
+    get(number) {
+      if (failures-- > 0) throw new Error("EIO: i/o error, read");
+      return log.get(number);
+    },
+  });
+  const store = new Proxy(disk.store, {
+    get(target, name: keyof Store) {
+      if (name === "log") return (log: string) => unreadable(target.log(log));
+      return (target[name] as () => unknown).bind(target);
+    },
+  });
+  const numbered: string[] = [];
+  const ports = {
+    onNumbered: (charges: readonly NumberedCharge[]) =>
+      void numbered.push(...charges.map(({ requestId }) => requestId)),
+    onUncharged() {},
+  };
+  const charges = new Charges(store, "1", ports);
+  const spend = { keyId: "key_1", projectId: "prj_1", day: "2026-03-14" };
+  const charge = { orgId: "org_1", requestId: "r1", atMs: 1, amountMicroUsd: 10 };
+  await store.act(() => charges.add(charge, spend));
+  await charges.keep(0, 1, ["org_1", 1, 100]);
+  await until("it is passed on", () => numbered.length > 0);
+  expect(numbered).toEqual(["r1"]);
+  expect(failures).toBeLessThan(0);
+  await charges.stop();
 });
