@@ -212,7 +212,7 @@ export class ShapeReader {
       const endSign = this.#endSigns[i] as number;
       const behind = (positions[endSign] as number) - member.valueEnd;
       const sign = this.#nameSigns[i] as number;
-      return { key: member.key, sign, colon: member.valueStart - member.keyEnd, endSign, behind };
+      return { key: copied(member.key), sign, colon: member.valueStart - member.keyEnd, endSign, behind };
     });
     this.#runTo(this.#bytes.length, 0, 0, false);
     const run = room.take(this.#runs);
@@ -259,6 +259,8 @@ export class ShapeReader {
     if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
       const isObject = c === OPEN_OBJECT;
       const value = top === undefined ? whole : (top.value[top.key] as Holder);
+      // Another member of the name comes later: the value has that one.
+      if (typeof value !== "object" || value === null) return false;
       this.#open.push({ value, isObject, isBeforeName: isObject, key: 0, names: 0 });
       return true;
     }
@@ -278,6 +280,9 @@ export class ShapeReader {
     this.#runs.push({ bytes: this.#bytes.subarray(this.#at, end), sign, behind, isString });
   }
 }
+
+/** A part of a text would keep all of it. */
+const copied = (key: string): string => Buffer.from(key, "latin1").toString("latin1");
 
 /** Bytes that all texts of a shape have before a leaf. */
 interface Run {
@@ -302,7 +307,7 @@ class Room {
     const start = this.#used;
     if (runs.length > MOST_LEAVES || size > shapes.length / 4) return undefined;
     if (start + size > shapes.length) {
-      this.#miss();
+      this.miss();
       return undefined;
     }
     this.#used += size;
@@ -318,7 +323,7 @@ class Room {
   }
 
   /** Where there is none for many texts, others are used now than those that it has. */
-  #miss(): void {
+  miss(): void {
     if (++this.#missed < MOST_MISSED) return;
     this.#missed = this.#used = 0;
     this.emptied++;
@@ -370,7 +375,10 @@ export class Shapes {
       this.#byCount.set(count, []);
       return;
     }
-    if (known.length >= MOST_ALIKE) return;
+    if (known.length >= MOST_ALIKE) {
+      room.miss();
+      return;
+    }
     const shape = new ShapeReader(bytes, this.#words).read(count, value(), members, this.#wanted);
     if (shape !== undefined) known.push(shape);
   }

@@ -8,21 +8,10 @@ export class ReceivedPieces implements Received {
   readonly pieces: Buffer[] = [];
   readonly ranges: number[] = [];
 
-  /**
-   * Bytes of memory that stays as it is until they are read, from `start` up to `end`. Those that follow others in one memory are moved to
-   * them, so that events of a read are found in one piece: each is a chunk, mostly.
-   */
+  /** Bytes of memory that stays as it is until they are read, from `start` up to `end`. */
   add(memory: Buffer, start: number, end: number): void {
     const { count } = this;
     this.bytes += end - start;
-    if (count > 0 && this.pieces[count - 1] === memory) {
-      const at = this.ranges[2 * count - 1] as number;
-      if (at <= start) {
-        memory.copyWithin(at, start, end);
-        this.ranges[2 * count - 1] = at + end - start;
-        return;
-      }
-    }
     this.pieces[count] = memory;
     this.ranges[2 * count] = start;
     this.ranges[2 * count + 1] = end;

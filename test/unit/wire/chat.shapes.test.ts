@@ -123,7 +123,12 @@ it("a shape is known from the second text on, and has its words and numbers alon
   }
 });
 
-it.each(['{"a":{"b":1,"b":2}}', '{"a":{"__proto__":1}}'])("%s has no shape", (json) => {
+it.each([
+  '{"a":{"b":1,"b":2}}',
+  '{"a":{"__proto__":1}}',
+  '{"a":{"b":{"k":"v"},"b":null}}',
+  '{"a":{"b":[{"k":1}],"b":3}}',
+])("%s has no shape", (json) => {
   const shapes = new Shapes([], []);
   for (let i = 0; i < 4; i++) expect(told(shapes, json)).toBeUndefined();
 });

@@ -11,8 +11,8 @@ export interface ParserSink {
   /** The final head: 1xx heads before it are dropped. */
   onHead(status: number, headers: AnswerHeaders): void;
   /**
-   * Content: `bytes` from `start` up to `end`, a piece for each chunk of a read. The next read overwrites the memory: a sink copies what it
-   * keeps longer than the current turn.
+   * Content: `bytes` from `start` up to `end`, all of a read in one piece however many chunks it has: a provider may send a byte in each.
+   * The next read overwrites the memory: a sink copies what it keeps longer than the current turn.
    */
   onData(bytes: Buffer, start: number, end: number): void;
   /**
@@ -62,6 +62,9 @@ export class ResponseParser {
   #headBytes = 0;
   /** Bytes that are missing of the body or the chunk. */
   #remaining = 0;
+  /** Content of the read that is not given yet. */
+  #from = 0;
+  #to = 0;
   #sizeDigits = 0;
   #extensionBytes = 0;
   #isLast = false;
@@ -96,7 +99,7 @@ export class ResponseParser {
   }
 
   /**
-   * Parses `bytes` up to `end`, and keeps none of them.
+   * Parses `bytes` up to `end`, and keeps none of them. Content of later chunks is moved to that of the first one.
    * @throws ProtocolError
    */
   push(bytes: Buffer, end: number): void {
@@ -201,25 +204,41 @@ export class ResponseParser {
   }
 
   #readChunks(bytes: Buffer, start: number, end: number): void {
+    this.#from = this.#to = start;
+    try {
+      const next = this.#gather(bytes, start, end);
+      if (next < 0) return;
+      const behind = this.#readTrailer(bytes, next, end);
+      if (behind < 0) return;
+      this.#give(bytes, this.#from, this.#to);
+      this.#from = this.#to;
+      if (!this.#isStopped) this.#end(behind < end);
+    } finally {
+      // Also what came before a fault, and before the beginning of a trailer.
+      this.#give(bytes, this.#from, this.#to);
+    }
+  }
+
+  /** Puts the content of chunks together. @returns the index of the trailer; -1 where it has not come */
+  #gather(bytes: Buffer, start: number, end: number): number {
     let at = start;
     while (at < end) {
       if (this.#state === CHUNK_DATA) {
         const upTo = Math.min(end, at + this.#remaining);
         this.#remaining -= upTo - at;
         if (this.#remaining === 0) this.#state = CHUNK_DATA_CR;
-        this.#give(bytes, at, upTo);
-        if (this.#isStopped) return;
+        if (this.#from === this.#to) this.#from = this.#to = at;
+        if (at > this.#to) bytes.copyWithin(this.#to, at, upTo);
+        this.#to += upTo - at;
         at = upTo;
-      } else if (this.#state === TRAILER) {
-        const next = this.#readTrailer(bytes, at, end);
-        if (next >= 0) this.#end(next < end);
-        return;
-      } else {
+      } else if (this.#state === TRAILER) return at;
+      else {
         const next = this.#usualSize(bytes, at, end);
         if (next > at) at = next;
         else this.#readChunkSyntax(bytes[at++] as number);
       }
     }
+    return -1;
   }
 
   /**

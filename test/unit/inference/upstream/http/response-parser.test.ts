@@ -323,16 +323,32 @@ describe("the sink", () => {
     }
   });
 
-  test("gets a piece of content for each chunk of a read, in the memory of the read", () => {
-    const chunks: Buffer[] = [];
-    const onData = (bytes: Buffer, start: number, end: number) => chunks.push(bytes.subarray(start, end));
+  test("gets the content of a read in one piece, in the memory of the read, however many chunks it has", () => {
+    const pieces: Buffer[] = [];
+    const onData = (bytes: Buffer, start: number, end: number) => pieces.push(bytes.subarray(start, end));
     const parser = new ResponseParser({ onHead() {}, onData, onEnd() {} });
     parser.begin();
-    const memory = Buffer.from(ANSWERS.chunks, "latin1");
+    const text = "each byte is a chunk";
+    const chunks = [...text].map((character) => `1\r\n${character}\r\n`).join("");
+    const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    const memory = Buffer.from(`${head}${chunks}`, "latin1");
     parser.push(memory, memory.length);
-    expect(chunks.map(String)).toEqual(["a", "b"]);
+    expect(pieces.map(String)).toEqual([text]);
     memory.fill("?");
-    expect(chunks.map(String)).toEqual(["?", "?"]);
+    expect(pieces.map(String)).toEqual(["?".repeat(text.length)]);
+  });
+
+  test("gets what came before a fault", () => {
+    const pieces: string[] = [];
+    const onData = (bytes: Buffer, start: number, end: number) =>
+      pieces.push(bytes.toString("latin1", start, end));
+    const parser = new ResponseParser({ onHead() {}, onData, onEnd() {} });
+    parser.begin();
+    const answer = Buffer.from(
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\nx\r\n",
+    );
+    expect(() => parser.push(answer, answer.length)).toThrow("invalid_chunk");
+    expect(pieces).toEqual(["ab"]);
   });
 
   test("hears nothing of bytes that nobody asked for", () => {
