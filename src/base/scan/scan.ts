@@ -1,6 +1,6 @@
 /**
- * Looks at short text sixteen bytes at a time, in WebAssembly with SIMD (`scan.wat`): where JSON's signs are, and where a secret may
- * begin. There is one memory: what a look has found is there until the next one.
+ * Looks at short text sixteen bytes at a time, in WebAssembly with SIMD (`scan.wat`): where JSON's signs are, whether a string is
+ * valid, and where a secret may begin. There is one memory: what a look has found is there until the next one.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,13 +39,14 @@ declare const WebAssembly: {
 interface Scanning {
   readonly memory: { readonly buffer: ArrayBuffer };
   signs(length: number): number;
+  string(length: number): number;
   marks(length: number): number;
   fits(run: number, leaves: number, length: number): number;
 }
 
 const code = readFileSync(join(import.meta.dirname, "scan.wasm"));
 const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code));
-const { memory, signs, marks, fits } = exports as Scanning;
+const { memory, signs, string, marks, fits } = exports as Scanning;
 const input = new Uint8Array(memory.buffer, TEXT_AT, MOST_SCANNED);
 const flags = new Int32Array(memory.buffer, FLAGS_AT, 1);
 const count = new Int32Array(memory.buffer, COUNT_AT, 1);
@@ -75,6 +76,16 @@ export const lastFlags = (): number => flags[0] as number;
 export function scanSigns(text: Uint8Array): number {
   input.set(text);
   return signs(text.length);
+}
+
+/**
+ * How many bytes of a text are the inside of a JSON string: those before its first control character, or before an escape that is none or
+ * that the end of the text cuts. Positions and flags of the last look stay.
+ * @param text at most {@link MOST_SCANNED} bytes
+ */
+export function scanString(text: Uint8Array): number {
+  input.set(text);
+  return string(text.length);
 }
 
 /**

@@ -114,6 +114,91 @@
     (i32.store (i32.const 131068) (local.get $flags))
     (i32.shr_u (i32.sub (local.get $out) (i32.const 131072)) (i32.const 2)))
 
+  ;; How many bytes of a text are the inside of a JSON string: those before its first control character, or before an escape that is none or
+  ;; that the end of the text cuts. Escaped bytes are found as in signs.
+  ;; Classes of what may be escaped: 0x01 quote and slash, 0x02 backslash, 0x04 b f n, 0x08 r t u.
+  (func (export "string") (param $length i32) (result i32)
+    (local $at i32)
+    (local $v v128) (local $next v128) (local $class v128) (local $lower v128) (local $upper v128) (local $half v128)
+    (local $slash v128) (local $space v128) (local $zero v128) (local $hex v128)
+    (local $slashes i32) (local $isEscaped i32) (local $behind i32) (local $sum i32) (local $units i32) (local $wrong i32)
+    (local.set $lower (v128.const i8x16 0 0 0x0d 0 0x08 0x08 0x04 0 0 0 0 0 0x02 0 0x04 0x01))
+    (local.set $upper (v128.const i8x16 0 0 0x01 0 0 0x02 0x04 0x08 0 0 0 0 0 0 0 0))
+    (local.set $half (i8x16.splat (i32.const 0x0f)))
+    (local.set $slash (i8x16.splat (i32.const 0x5c)))
+    (local.set $space (i8x16.splat (i32.const 0x20)))
+    (v128.store offset=16 (local.get $length) (local.get $zero))
+    (v128.store offset=32 (local.get $length) (local.get $zero))
+    (loop $blocks
+      ;; The zeros behind the text are control characters.
+      (if (i32.eqz (local.get $isEscaped))
+        (then
+          (block $found
+            (loop $skip
+              (local.set $v (v128.load offset=16 (local.get $at)))
+              (local.set $next (v128.load offset=32 (local.get $at)))
+              (br_if $found
+                (v128.any_true
+                  (v128.or
+                    (v128.or (i8x16.eq (local.get $v) (local.get $slash)) (i8x16.eq (local.get $next) (local.get $slash)))
+                    (i8x16.lt_u (i8x16.min_u (local.get $v) (local.get $next)) (local.get $space)))))
+              (local.set $at (i32.add (local.get $at) (i32.const 32)))
+              (br $skip)))))
+      (local.set $v (v128.load offset=16 (local.get $at)))
+      ;; A bit behind each byte that is wrong, and one at each that is wrongly escaped: its backslash is before it.
+      (local.set $wrong (i32.shl (i8x16.bitmask (i8x16.lt_u (local.get $v) (local.get $space))) (i32.const 1)))
+      (local.set $slashes (i8x16.bitmask (i8x16.eq (local.get $v) (local.get $slash))))
+      (if (i32.or (local.get $slashes) (local.get $isEscaped))
+        (then
+          (local.set $slashes (i32.and (local.get $slashes) (i32.xor (local.get $isEscaped) (i32.const -1))))
+          (local.set $behind (i32.or (i32.shl (local.get $slashes) (i32.const 1)) (local.get $isEscaped)))
+          (local.set $sum
+            (i32.add
+              (local.get $slashes)
+              (i32.and
+                (i32.and (local.get $slashes) (i32.const 0xaaaa))
+                (i32.xor (local.get $behind) (i32.const -1)))))
+          (local.set $sum
+            (i32.and (i32.xor (i32.const 0x15555) (i32.shl (local.get $sum) (i32.const 1))) (local.get $behind)))
+          (local.set $isEscaped (i32.and (i32.shr_u (local.get $sum) (i32.const 16)) (i32.const 1)))
+          (local.set $sum (i32.and (local.get $sum) (i32.const 0xffff)))
+          (local.set $class
+            (v128.and
+              (i8x16.swizzle (local.get $lower) (v128.and (local.get $v) (local.get $half)))
+              (i8x16.swizzle (local.get $upper) (v128.and (i16x8.shr_u (local.get $v) (i32.const 4)) (local.get $half)))))
+          (local.set $wrong
+            (i32.or
+              (local.get $wrong)
+              (i32.and (local.get $sum) (i8x16.bitmask (i8x16.eq (local.get $class) (local.get $zero))))))
+          (local.set $units
+            (i32.and (local.get $sum) (i8x16.bitmask (i8x16.eq (local.get $v) (i8x16.splat (i32.const 0x75))))))
+          (block $none
+            (loop $digits
+              (br_if $none (i32.eqz (local.get $units)))
+              (local.set $hex (v128.load32_zero offset=17 (i32.add (local.get $at) (i32.ctz (local.get $units)))))
+              (if (i32.ne
+                    (i32.and
+                      (i8x16.bitmask
+                        (v128.or
+                          (i8x16.lt_u
+                            (i8x16.sub (local.get $hex) (i8x16.splat (i32.const 0x30)))
+                            (i8x16.splat (i32.const 10)))
+                          (i8x16.lt_u
+                            (i8x16.sub (v128.or (local.get $hex) (local.get $space)) (i8x16.splat (i32.const 0x61)))
+                            (i8x16.splat (i32.const 6)))))
+                      (i32.const 15))
+                    (i32.const 15))
+                (then
+                  (local.set $wrong (i32.or (local.get $wrong) (i32.shl (i32.const 1) (i32.ctz (local.get $units)))))))
+              (local.set $units
+                (i32.and (local.get $units) (i32.sub (local.get $units) (i32.const 1))))
+              (br $digits)))))
+      (if (local.get $wrong)
+        (then (return (i32.sub (i32.add (local.get $at) (i32.ctz (local.get $wrong))) (i32.const 1)))))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
+      (br $blocks))
+    (unreachable))
+
   ;; The mask of digits, spaces and hyphens of sixteen bytes.
   (func $numeric (param $address i32) (result i64)
     (local $v v128)

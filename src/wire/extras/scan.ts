@@ -106,7 +106,7 @@ class Scan {
   beyondAscii(members: readonly Member[], text: string): void {
     for (const { key, valueStart, valueEnd } of members) {
       if (isAscii(key)) continue;
-      this.named(undefined, key, valueIn(text.slice(valueStart, valueEnd)), [key]);
+      this.named(undefined, key, JSON.parse(text.slice(valueStart, valueEnd)), [key]);
     }
   }
 
@@ -316,15 +316,6 @@ class Scan {
       if (found !== FREE_TOOL) return found;
     }
     return FREE_TOOL;
-  }
-}
-
-/** The value of a member. Long strings have not been parsed before: one that is no JSON is as good as any other word. */
-function valueIn(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
   }
 }
 

@@ -1,5 +1,6 @@
-/** Where strings of JSON text end, without building them. */
+/** Where strings of JSON text end, and whether they are valid, without building them. */
 import { fail, type WeirError } from "../../base/errors.ts";
+import { MOST_SCANNED, scanString } from "../../base/scan/scan.ts";
 
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -30,6 +31,24 @@ export function isClosing(text: string, at: number, from: number): boolean {
   let back = at - 1;
   while (back >= from && text.charCodeAt(back) === BACKSLASH) back--;
   return ((at - 1 - back) & 1) === 0;
+}
+
+/** The end of a part may leave so many bytes of an escape in it. */
+const CUT_ESCAPE = 5;
+
+/**
+ * Looks into a string that is not parsed.
+ * @param from behind its first quote @param to its last quote
+ * @throws WeirError `invalid_json` where it has a control character, or an escape that JSON does not know
+ */
+export function refuseInvalid(bytes: Uint8Array, from: number, to: number): void {
+  for (let at = from; at < to; ) {
+    const length = Math.min(to - at, MOST_SCANNED);
+    const valid = scanString(bytes.subarray(at, at + length));
+    // An escape that is cut begins the next part.
+    if (valid < length && (at + length === to || valid + CUT_ESCAPE < length)) throw syntax(at + valid);
+    at += valid;
+  }
 }
 
 /** White space between values (RFC 8259, 2). */

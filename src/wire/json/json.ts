@@ -1,7 +1,8 @@
 /**
  * JSON by position: finds the members of a top-level object in a body without building it, so that a few fields can
  * be patched and every other byte passes as it came. Works on latin1 text (one character a byte), which no cut inside
- * a multi-byte character can damage. Structure only: what it accepts still goes through JSON.parse (as `skeleton`).
+ * a multi-byte character can damage. Structure and long strings only: what it accepts still goes through
+ * JSON.parse (as `skeleton`).
  */
 import { pointerTo } from "../../base/document/document.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
@@ -67,8 +68,9 @@ const tally = new Tally(MAX_DEPTH);
  * @param bounds of a text that a caller sent.
  * @param bytes the same, where they are at hand
  * @param signs those of the text, where they are at hand
- * @throws WeirError `invalid_json` where the text is no object or does not close; `invalid_value` when a top-level
- * key stands twice (readers disagree on which one counts, and money depends on it), or beyond the bounds above.
+ * @throws WeirError `invalid_json` where the text is no object, does not close, or has a long string that is none;
+ * `invalid_value` when a top-level key stands twice (readers disagree on which one counts, and money depends on it), or
+ * beyond the bounds above.
  */
 export function skim(
   text: string,

@@ -4,7 +4,7 @@ import { fail } from "../../base/errors.ts";
 import { CLOSE_ARRAY, CLOSE_OBJECT, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE, SPACE } from "./characters.ts";
 import { closingQuote } from "./json-string.ts";
 
-/** A name may be written with escapes. @throws WeirError `invalid_json`: long names were not looked into before */
+/** A name may be written with escapes. @throws WeirError `invalid_json` where one is none */
 export function nameOf(text: string, open: number, quote: number): string {
   const name = text.slice(open + 1, quote);
   if (!name.includes("\\")) return name;

@@ -1,4 +1,8 @@
-/** A body without its long strings, which no check reads: what is left is decoded in a fraction of the time. */
+/**
+ * A body without its long strings, which no check reads: what is left is decoded in a fraction of the time. That they are valid is seen
+ * here, because no parser sees them.
+ */
+import { refuseInvalid } from "./json-string.ts";
 import { isKeyOf, isMedia, isProse, MEDIA_OVER } from "./named-strings.ts";
 
 /** Longer strings are left out of the skeleton: prompts and images are passed on without being decoded. */
@@ -37,11 +41,12 @@ export class Skeleton {
   #kept = "";
   #copied = 0;
 
-  /** @returns its bytes where it is media, else 0 */
+  /** @returns its bytes where it is media, else 0 @throws WeirError `invalid_json` where it is left out and is none */
   longString(text: string, bytes: Uint8Array, { wordStart, wordEnd, at, quote, isPlain }: Place): number {
     const length = quote - at - 1;
     const isNamed = isKeyOf(bytes, wordEnd, at);
     if (length > ELIDE_OVER) {
+      if (!isPlain) refuseInvalid(bytes, at + 1, quote);
       const head = text.startsWith("data:", at + 1) ? "data:" : "";
       this.elided.push({ start: head === "" ? at + 1 : dataOf(text, at + 1), end: quote });
       this.#leaveOut(text, at, quote, head);

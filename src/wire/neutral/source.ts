@@ -5,7 +5,6 @@
  */
 import { isAscii } from "node:buffer";
 import { randomBytes } from "node:crypto";
-import { fail } from "../../base/errors.ts";
 import { digitsEnd, JsonText, jsonPieces, numberAt } from "../json/json-text.ts";
 import type { Elided } from "../json/skeleton.ts";
 import type { Span } from "../json/spans.ts";
@@ -68,7 +67,6 @@ export class Source {
    *   Those of names are built all the same.
    * @param carried where objects and lists stand that are only carried, in order: see {@link Source.json}
    * @param fetched media that the body names by address: see {@link Source.fetched}
-   * @throws WeirError `invalid_json` where the bytes are no JSON.
    */
   constructor(
     bytes: Buffer,
@@ -88,12 +86,7 @@ export class Source {
     this.#carriedMark = `${head}!`;
     const hasStrings = elided.length + fetched.length > 0;
     this.#mark = hasStrings ? new RegExp(`${head}:([0-9]+)>`, "g") : NO_MARK;
-    try {
-      this.value = JSON.parse(isMarked ? this.#marked(head, carried) : bytes.toString());
-    } catch {
-      // Long names were not validated before.
-      throw fail("invalid_json", "The body is not valid JSON.");
-    }
+    this.value = JSON.parse(isMarked ? this.#marked(head, carried) : bytes.toString());
   }
 
   /** The body's text with marks. What stands within a value that is carried has none. */
@@ -136,20 +129,12 @@ export class Source {
     return isMark ? this.#carried[numberAt(value, digits, end)] : undefined;
   }
 
-  /**
-   * A string with its marks replaced by their strings.
-   * @throws WeirError `invalid_json` if the bytes are no valid inside of a string
-   */
+  /** A string with its marks replaced by their strings. */
   whole(text: string): string {
     if (!hasMark(text)) return text;
     return text.replace(this.#mark, (_, index: string) => {
       const { bytes, start, end } = this.#stretch(index);
-      try {
-        return JSON.parse(`"${bytes.toString("utf8", start, end)}"`) as string;
-      } catch {
-        // Long strings were not validated before.
-        throw fail("invalid_json", `The body is not valid JSON (in the string at byte ${start}).`);
-      }
+      return JSON.parse(`"${bytes.toString("utf8", start, end)}"`) as string;
     });
   }
 

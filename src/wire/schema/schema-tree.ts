@@ -79,10 +79,7 @@ export function readSchema(text: string): SchemaNode | undefined {
   return readNode(text, skipSpace(text, 0), 0);
 }
 
-/**
- * Reads a schema whose text may have a long string or name that is no JSON: nothing has checked those before.
- * @throws WeirError `invalid_json`
- */
+/** Reads a schema. @throws WeirError `invalid_json` where its text is none, or nests too deep */
 export function readingSchema<T>(read: () => T): T {
   try {
     return read();

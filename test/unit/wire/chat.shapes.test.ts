@@ -69,8 +69,6 @@ function reading(json: string) {
     const { facts, error, write } = chatSplice.whole(Buffer.from(json), REQUEST, IDENTITY);
     return { facts, error, sent: error === undefined && write(USAGE, SVC).toString().trimEnd() };
   } catch (thrown) {
-    // Calls in which a long string is no JSON cannot be written.
-    if (thrown instanceof SyntaxError) return { said: thrown.name };
     if (!(thrown instanceof WeirError)) throw thrown;
     return { kind: thrown.kind, said: thrown.message };
   }

@@ -158,8 +158,10 @@ describe("a body", () => {
     expect(() => JSON.parse(out.text)).not.toThrow();
   });
 
-  test("S3: a member beyond ASCII whose long text is no JSON is no failure", () => {
-    const body = `{"model":"v/m","messages":[{"role":"user","content":"x"}],"\u00e9":"${"\n".repeat(5000)}"}`;
+  test("S3: a member beyond ASCII has a long text, which is no JSON", () => {
+    const body = `{"model":"v/m","messages":[{"role":"user","content":"x"}],"\u00e9":"${"\\n".repeat(5000)}"}`;
+    const refused = () => writtenText("chat", body.replaceAll("\\n", "\n"), PLAIN);
+    expect(refused).toThrow(expect.objectContaining({ kind: "invalid_json" }));
     expect(writtenText("chat", body, PLAIN).dropped).toEqual([]);
     const tier = body.replace("\u00e9", "\u017fervice_tier");
     expect(writtenText("chat", tier, PLAIN).dropped).toEqual(["/\u017fervice_tier"]);

@@ -132,12 +132,47 @@ it("finds the marks that stand in pairs as a look at each does", () => {
   );
 });
 
+const STRING_TEXT = textOf(
+  "a",
+  "    ",
+  "é",
+  "abcdefghijklmnop",
+  "\\n",
+  '\\"',
+  "\\\\",
+  "\\/",
+  "\\u00e9",
+  "\\uABcd",
+  "abcdefghijklmnopabcdefghijklmnop",
+  "\\uF00",
+  "\\",
+  "\n",
+);
+/** Latin-1. */
+const STRING = /^(?:[ -[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/;
+
+it("finds where a string ceases to be JSON as an expression does", () => {
+  const expectFound = (text: string) => {
+    const valid = scan.scanString(Buffer.from(text, "latin1"));
+    expect([text, valid]).toEqual([text, STRING.exec(text)?.[0].length]);
+  };
+  fc.assert(fc.property(STRING_TEXT, expectFound), { numRuns: 3_000 });
+  for (let code = 0; code < 256; code++) {
+    const c = String.fromCharCode(code);
+    for (const before of ["", "x".repeat(15), "x".repeat(31)]) {
+      for (const text of [c, `\\${c}`, `\\u${c}000`, `\\u00${c}0`, `\\u000${c}`]) expectFound(before + text);
+    }
+  }
+});
+
 it("takes a text of the most bytes, and none", () => {
   allPairs();
   const text = Buffer.from(`{${'"a":"b",'.repeat(scan.MOST_SCANNED / 8)}`).subarray(0, scan.MOST_SCANNED);
   expect(found(scan.scanSigns(text))).toEqual(signsIn(text.toString()).signs);
   expect(scan.scanMarks(Buffer.alloc(scan.MOST_SCANNED, "-"))).toBe(scan.MOST_SCANNED);
-  expect([scan.scanSigns(Buffer.alloc(0)), scan.scanMarks(Buffer.alloc(0))]).toEqual([0, 0]);
+  expect(scan.scanString(Buffer.alloc(scan.MOST_SCANNED, "\\"))).toBe(scan.MOST_SCANNED);
+  const none = Buffer.alloc(0);
+  expect([scan.scanSigns(none), scan.scanMarks(none), scan.scanString(none)]).toEqual([0, 0, 0]);
   expect(() => scan.scanSigns(Buffer.alloc(scan.MOST_SCANNED + 1))).toThrow(RangeError);
 });
 
