@@ -62,7 +62,7 @@ export async function layOut(slices: RowSlices, layout: Layout): Promise<LaidOut
   }
 }
 
-/** Removes what was laid out, once it is inserted. */
+/** Removes the rows of a batch from where they were laid out. */
 export async function dropped({ requests, payloads }: Pick<LaidOut, "requests" | "payloads">): Promise<void> {
   await Promise.all([requests.staged.drop(), payloads.staged.drop()]);
 }

@@ -29,7 +29,7 @@ export interface RecordSpool extends Pick<Spool, "flush" | "stop" | "hold"> {
   metrics(): RecordSpoolMetrics;
 }
 
-/** Half of the rows is a full batch. What waits is in the journal; beyond `LOGS_KEPT` of the store it moves to LMDB, which is work. */
+/** A batch is inserted at once when half of these rows wait. Rows wait in the journal; those beyond `LOGS_KEPT` of the store are moved to LMDB. */
 const BOUNDS: BatchBounds = { rows: 14_000, bytes: 24 * 1024 * 1024 };
 
 /** Runs until it is stopped. */

@@ -1,10 +1,10 @@
 /**
  * Events of a stream that are alike but for one text, passed on sixteen bytes at a time, in WebAssembly with SIMD (`runs.wat`): V8 looks at
  * each access of a typed array whether its memory is still there. There is one memory, which all streams share for one synchronous moment:
- * reads come to it, and what goes out is written from it.
+ * sockets read into it, and events are written to clients from it.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { exportsOf } from "../wasm.ts";
 
 /** The most bytes of a text around events. */
 export const MOST_AROUND = 2000;
@@ -19,12 +19,6 @@ const TEXT_AT = 139_264;
 const TEXT_BYTES = 64 * 1024;
 const OUT_AT = 205_824;
 const MEMORY_BYTES = 6 * 65_536;
-
-/** The types of Node have no WebAssembly of their own: they take a browser's. */
-declare const WebAssembly: {
-  readonly Module: new (code: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
 
 interface Runs {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -50,20 +44,19 @@ export interface Around {
   readonly tailOutLength: number;
 }
 
-const code = readFileSync(join(import.meta.dirname, "runs.wasm"));
-const { memory, pass } = new WebAssembly.Instance(new WebAssembly.Module(code)).exports as Runs;
+const { memory, pass } = exportsOf<Runs>(join(import.meta.dirname, "runs.wasm"));
 const around = Buffer.from(memory.buffer, 0, READ_AT);
 const copies = Buffer.from(memory.buffer, COPY_AT, COPY_BYTES);
 const results = new Int32Array(memory.buffer, RESULTS_AT, 3);
 
 /** What connections read into, one after the other. Events are found in any other memory, too, but are copied for it. */
 export const reads: Buffer = Buffer.from(memory.buffer, READ_AT, READ_BYTES / 2);
-/** What goes out; its first bytes may be of others. */
+/** Events for the client, behind what others than the caller may have written. */
 export const goingOut: Buffer = Buffer.from(memory.buffer, OUT_AT, MEMORY_BYTES - OUT_AT);
 /** The texts of the events that {@link passRun} has found, one after the other. */
 export const texts: Buffer = Buffer.from(memory.buffer, TEXT_AT, TEXT_BYTES);
 
-/** What {@link passRun} has found: the index behind the events, the ends of what goes out and of the texts in their memories. */
+/** What {@link passRun} has found: the index behind the events, and where the events for the client and the texts end in their memories. */
 export const found = { end: 0, outEnd: 0, textEnd: 0 };
 
 let loaded: Around | undefined;

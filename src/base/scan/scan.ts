@@ -2,8 +2,8 @@
  * Looks at short text sixteen bytes at a time, in WebAssembly with SIMD (`scan.wat`): where JSON's signs are, whether a string is
  * valid, and where a secret may begin. There is one memory: what a look has found is there until the next one.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { exportsOf } from "../wasm.ts";
 
 /** The most bytes that are looked at. */
 export const MOST_SCANNED = 65_536;
@@ -30,12 +30,6 @@ const LEAVES_AT = 651_264;
 /** The most leaves of a shape. */
 export const MOST_LEAVES = 1_024;
 
-/** The types of Node have no WebAssembly of their own: they take a browser's. */
-declare const WebAssembly: {
-  readonly Module: new (code: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
-
 interface Scanning {
   readonly memory: { readonly buffer: ArrayBuffer };
   signs(length: number): number;
@@ -44,9 +38,7 @@ interface Scanning {
   fits(run: number, leaves: number, length: number): number;
 }
 
-const code = readFileSync(join(import.meta.dirname, "scan.wasm"));
-const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code));
-const { memory, signs, string, marks, fits } = exports as Scanning;
+const { memory, signs, string, marks, fits } = exportsOf<Scanning>(join(import.meta.dirname, "scan.wasm"));
 const input = new Uint8Array(memory.buffer, TEXT_AT, MOST_SCANNED);
 const flags = new Int32Array(memory.buffer, FLAGS_AT, 1);
 const count = new Int32Array(memory.buffer, COUNT_AT, 1);

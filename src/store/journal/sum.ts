@@ -3,17 +3,11 @@
  * Damage within four bytes, wherever they begin at a multiple of four, always makes another sum; other damage makes the same one
  * once in four billion times.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { exportsOf } from "../../base/wasm.ts";
 
 /** The most bytes that are summed up at a time: a multiple of 64. */
 const PART_BYTES = 65_536;
-
-/** The types of Node have no WebAssembly of their own: they take a browser's. */
-declare const WebAssembly: {
-  readonly Module: new (code: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
 
 interface Summing {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -22,9 +16,7 @@ interface Summing {
   end(length: number): number;
 }
 
-const code = readFileSync(join(import.meta.dirname, "sum.wasm"));
-const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code));
-const { memory, begin, add, end } = exports as Summing;
+const { memory, begin, add, end } = exportsOf<Summing>(join(import.meta.dirname, "sum.wasm"));
 const input = new Uint8Array(memory.buffer, 0, PART_BYTES);
 
 /** @param seed a UInt32; whoever does not know it cannot know a sum. @returns a UInt32 */
