@@ -89,13 +89,16 @@ export interface WholeAnswer {
   write(usage: Usage, svc: SvcReply): Buffer;
 }
 
-/** Bytes of one read, in the pieces in which they came. */
-export interface Received {
-  readonly pieces: readonly Buffer[];
-  /** Where each piece begins and ends in its memory, one after the other. */
-  readonly ranges: readonly number[];
-  /** Pieces; there may be older ones behind them. */
-  readonly count: number;
+/** Bytes from `start` up to `end` in some memory. */
+export interface Piece {
+  readonly memory: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Bytes of one read, in the pieces in which they came: the first, and in few reads others. */
+export interface Received extends Piece {
+  readonly others: readonly Piece[];
 }
 
 /** A streamed answer on its way from upstream to client. All text is latin1, one character a byte. */

@@ -1,9 +1,9 @@
 ;; Finds events of a stream that are alike but for one text, and writes them as they are passed on. `runs.ts` says what for.
 ;; `node scripts/wasm.ts` makes runs.wasm of it.
-;; Memory: from 0 on the end of an event and the beginning of the next one, as they come; from 2048 on the same as they go out; results at
-;; 4080; reads from 4096 on; texts from 139264 on; what goes out from 205824 on. Behind each are more than 16 bytes that are not its own.
+;; Memory: results at 4080; reads from 4096 on; texts from 139264 on; what goes out from 205824 on, up to 393216; from there on what is around
+;; the texts of events, stream by stream, and one that is too long for that from 0 on. Behind each are more than 16 bytes that are not its own.
 (module
-  (memory (export "memory") 6 6)
+  (memory (export "memory") 22 22)
 
   (func $isSame (param $one i32) (param $other i32) (param $length i32) (result i32)
     (local $last i32)
@@ -43,17 +43,20 @@
         (local.set $from (i32.add (local.get $from) (i32.const 16)))
         (br $next))))
 
-  ;; Events from $at up to $to. What goes out is written from $out on, and never behind $most.
+  ;; Events from $at up to $to. At $around are the end of an event and the beginning of the next one, as they come; at $aroundOut the same as
+  ;; they go out. What goes out is written from $out on, and never behind $most.
   ;; Returns their number. Results: the index behind them, the end of what goes out, the end of the texts.
   (func (export "pass") (param $at i32) (param $to i32) (param $tail i32) (param $head i32)
-    (param $tailOut i32) (param $headOut i32) (param $out i32) (param $most i32) (result i32)
+    (param $tailOut i32) (param $headOut i32) (param $out i32) (param $most i32) (param $around i32) (param $aroundOut i32)
+    (result i32)
     (local $events i32) (local $from i32) (local $close i32) (local $texts i32) (local $length i32) (local $byte i32)
     (local.set $texts (i32.const 139264))
     (block $done
       (loop $next
         (local.set $from (i32.add (local.get $at) (local.get $head)))
         (br_if $done (i32.gt_u (local.get $from) (local.get $to)))
-        (br_if $done (i32.eqz (call $isSame (local.get $at) (local.get $tail) (local.get $head))))
+        (br_if $done (i32.eqz (call $isSame
+          (local.get $at) (i32.add (local.get $around) (local.get $tail)) (local.get $head))))
         ;; The text ends at a quote. One with an escape is left to the caller, as is one that cannot be.
         (local.set $close (local.get $from))
         (block $closed
@@ -67,7 +70,7 @@
         (local.set $length (i32.sub (local.get $close) (local.get $from)))
         (br_if $done (i32.eqz (local.get $length)))
         (br_if $done (i32.gt_u (i32.add (local.get $close) (local.get $tail)) (local.get $to)))
-        (br_if $done (i32.eqz (call $isSame (local.get $close) (i32.const 0) (local.get $tail))))
+        (br_if $done (i32.eqz (call $isSame (local.get $close) (local.get $around) (local.get $tail))))
         ;; Room for the end of one, this one and its end, and for what is copied too many.
         (br_if $done (i32.gt_u
           (i32.add
@@ -76,10 +79,10 @@
           (local.get $most)))
         (if (local.get $events)
           (then
-            (call $copy (local.get $out) (i32.const 2048) (i32.add (local.get $tailOut) (local.get $headOut)))
+            (call $copy (local.get $out) (local.get $aroundOut) (i32.add (local.get $tailOut) (local.get $headOut)))
             (local.set $out (i32.add (local.get $out) (i32.add (local.get $tailOut) (local.get $headOut)))))
           (else
-            (call $copy (local.get $out) (i32.add (i32.const 2048) (local.get $tailOut)) (local.get $headOut))
+            (call $copy (local.get $out) (i32.add (local.get $aroundOut) (local.get $tailOut)) (local.get $headOut))
             (local.set $out (i32.add (local.get $out) (local.get $headOut)))))
         (call $copy (local.get $out) (local.get $from) (local.get $length))
         (local.set $out (i32.add (local.get $out) (local.get $length)))
@@ -90,7 +93,7 @@
         (br $next)))
     (if (local.get $events)
       (then
-        (call $copy (local.get $out) (i32.const 2048) (local.get $tailOut))
+        (call $copy (local.get $out) (local.get $aroundOut) (local.get $tailOut))
         (local.set $out (i32.add (local.get $out) (local.get $tailOut)))))
     (i32.store (i32.const 4080) (local.get $at))
     (i32.store (i32.const 4084) (local.get $out))

@@ -7,6 +7,7 @@ import { WeirError } from "../../base/errors.ts";
 import type { AnswerStream } from "../../wire/format.ts";
 import type { UpstreamError } from "../../wire/neutral/contract.ts";
 import { ReceivedPieces } from "../../wire/relay/received.ts";
+import type { ClientReply } from "../client-reply.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { AnswerHeaders } from "../upstream/upstreams.ts";
 import type { ReservedCall } from "./call.ts";
@@ -44,6 +45,7 @@ export class StreamRelay extends Relay {
   /** Content was sent to the client: no other endpoint may answer. */
   delivered = false;
   readonly #call: ReservedCall;
+  readonly #reply: ClientReply;
   readonly #input: RelayInput;
   readonly #cover: StreamCover;
   /** Data of the upstream that `stream` has not parsed yet: of the current read, and of reads while the relay waited. */
@@ -74,6 +76,7 @@ export class StreamRelay extends Relay {
     const { call, endpoint, isByok, passage, tiers, ownTools } = input;
     this.#input = input;
     this.#call = call;
+    this.#reply = call.incoming.reply;
     this.#lastWriteMs = call.incoming.startMs;
     const fee = isByok ? deps.byokFee : undefined;
     this.#cover = new StreamCover(deps, { call, endpoint, tiers, fee });
@@ -298,7 +301,7 @@ export class StreamRelay extends Relay {
 
   #send(bytes: Buffer, nowMs: number): boolean {
     const call = this.#call;
-    const { reply } = call.incoming;
+    const reply = this.#reply;
     this.#lastWriteMs = nowMs;
     if (this.delivered && call.firstSentMs === 0) call.firstSentMs = this.deps.clock.monotonic();
     if (!call.streaming) {
@@ -313,7 +316,7 @@ export class StreamRelay extends Relay {
     if (this.#isClientSlow) return;
     this.#isClientSlow = true;
     this.#pause();
-    this.#call.incoming.reply.onDrain(() => {
+    this.#reply.onDrain(() => {
       if (!this.#isClientSlow) return;
       this.#isClientSlow = false;
       this.#resume();

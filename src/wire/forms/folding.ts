@@ -88,7 +88,7 @@ export class SseFolding extends ReadFolding {
   }
 
   override end(): void {
-    this.#sse.end(this.#each);
+    this.#sse.end({ onEvent: this.#each });
     super.end();
   }
 

@@ -12,6 +12,6 @@ export function unframed(body: Buffer): Buffer {
   };
   const reader = new SseReader(text.length);
   reader.push(text, take);
-  reader.end(take);
+  reader.end({ onEvent: take });
   return json === undefined ? body : Buffer.from(json, "latin1");
 }

@@ -5,7 +5,7 @@
  * that event was. A frame is valid until the next event that does not fit: it may change the meaning of those after it.
  */
 
-import { type Around, found, MOST_AROUND, texts } from "../../base/scan/runs.ts";
+import { Around, found, MOST_AROUND, texts } from "../../base/scan/runs.ts";
 import { hasRun, type KnownRun, knownRun, viewOf } from "../json/byte-runs.ts";
 import { applyEdits, type Edit, moved } from "../json/json.ts";
 import { copied } from "../json/latin1.ts";
@@ -68,6 +68,8 @@ interface Frame {
 
 /** Told of the events that fit, in order. The bytes are to be used at once. */
 export interface Growth {
+  /** Where the events go as they are passed on, before the first is told; undefined where they are not passed on. */
+  passing(): PassedBytes | undefined;
   /** The part grows by the bytes from `start` up to `end`, which are as a reader writes them, in so many events. */
   grewBy(read: Buffer, start: number, end: number, events: number): void;
   grewByText(text: Fragment): void;
@@ -118,16 +120,14 @@ export class DeltaFrames {
     if (this.#frame !== undefined) this.#vain++;
   }
 
-  /**
-   * The index after the events from `from` on that fit, before `to`; -1 if the first does not fit.
-   * @param out takes the events as they are passed on; absent where they are not. Called before the first is told
-   */
-  fit(read: Buffer, from: number, to: number, growth: Growth, out?: () => PassedBytes): number {
+  /** The index after the events from `from` on that fit, before `to`; -1 if the first does not fit. */
+  fit(read: Buffer, from: number, to: number, growth: Growth): number {
     const frame = this.#frame;
     if (frame === undefined) return -1;
+    const passed = growth.passing();
     const { head, isPlain, isRenamed, around } = frame;
-    if (around !== undefined && out !== undefined) {
-      const events = out().addEvents(read, from, to, around);
+    if (around !== undefined && passed !== undefined) {
+      const events = passed.addEvents(read, from, to, around);
       if (events > 0) {
         this.#vain = 0;
         growth.grewBy(texts, 0, found.textEnd, events);
@@ -136,8 +136,7 @@ export class DeltaFrames {
     }
     const view = viewOf(read);
     if (from + head.length > to || !hasRun(view, from, head)) return -1;
-    const limit = isRenamed && out !== undefined ? 1 : MOST_EVENTS;
-    let passed: PassedBytes | undefined;
+    const limit = isRenamed && passed !== undefined ? 1 : MOST_EVENTS;
     let events = 0;
     let end = -1;
     for (let start = from; ; start = end) {
@@ -147,7 +146,6 @@ export class DeltaFrames {
       if (close <= at) break;
       const behind = tailEnd(frame, read, view, close, to);
       if (behind < 0) break;
-      passed ??= out?.();
       if (passed !== undefined && frame.isPatched) this.#pass(frame, passed, read, events > 0);
       // Each by itself: halves of a pair in two events are counted as they come, wherever the stream is cut.
       if (this.#isUnusual) growth.grewByText(usual(read.toString("latin1", this.#grownAt, this.#grownEnd)));
@@ -293,19 +291,15 @@ function frameOf(
     return { literal: knownRun(literal), out: isPatched ? Buffer.from(out, "latin1") : NOTHING, hole };
   });
   const tailOut = `${last.out}\n\n`;
-  const betweenOut = isPatched ? Buffer.from(tailOut + dataHead + first.out, "latin1") : NOTHING;
+  const between = tailOut + dataHead + first.out;
+  const betweenOut = isPatched ? Buffer.from(between, "latin1") : NOTHING;
   const isRenamed = dataHead !== eventHead;
   const head = eventHead + first.literal;
   const isPlain = steps.length === 1;
   const isShort = tail.length + head.length <= MOST_AROUND && betweenOut.length <= MOST_AROUND;
   const around: Around | undefined =
     isPlain && isPatched && !isRenamed && isShort
-      ? {
-          between: Buffer.from(tail + head, "latin1"),
-          tailLength: tail.length,
-          betweenOut,
-          tailOutLength: tailOut.length,
-        }
+      ? new Around(copied(tail + head), tail.length, copied(between), tailOut.length)
       : undefined;
   return {
     dataAt: eventHead.length,

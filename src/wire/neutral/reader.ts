@@ -15,7 +15,7 @@ import { DeltaFrames, type Growth, type Passed } from "./delta-frame.ts";
 import type { Fragment, StreamEvent } from "./neutral.ts";
 import { meantBy } from "./odd-events/meant-data.ts";
 import { WHOLE_EVENT, wholeIn } from "./odd-events/whole-event.ts";
-import { SseReader } from "./sse.ts";
+import { type EventSink, SseReader } from "./sse.ts";
 import { errorOfData } from "./upstream-errors/event.ts";
 
 export { countOf, isObject, type JsonObject, listOf, objectOf, stringOf } from "../json/values.ts";
@@ -64,7 +64,7 @@ export interface PartPlace {
 }
 
 /** A stream of server-sent events that hold JSON objects. */
-export abstract class SseStreamReader implements StreamReader, Growth {
+export abstract class SseStreamReader implements StreamReader, EventSink, Growth {
   done = false;
   error: UpstreamError | undefined;
   malformed = 0;
@@ -78,17 +78,12 @@ export abstract class SseStreamReader implements StreamReader, Growth {
   #last: StreamEvent | undefined;
   /** The part that events of the learned frame add text to. */
   #grown: PartPlace = NOWHERE;
-  readonly #each = (data: string, name: string) => this.#event(data, name);
-  readonly #known = (bytes: Buffer, from: number, to: number) =>
-    this.#frames.fit(bytes, from, to, this, this.#passing);
-  readonly #passing: (() => PassedBytes) | undefined;
 
   /** @param keys see {@link frameKeys} */
   constructor(maxEventBytes: number, keys: RegExp, tap?: EventTap) {
     this.#sse = new SseReader(maxEventBytes);
     this.#frames = new DeltaFrames(keys);
     this.#tap = tap;
-    this.#passing = tap && (() => tap.passing());
   }
 
   abstract get complete(): boolean;
@@ -117,12 +112,12 @@ export abstract class SseStreamReader implements StreamReader, Growth {
 
   read(bytes: Buffer, start: number, end: number, emit: Emit): void {
     this.#emit = emit;
-    this.#sse.read(bytes, start, end, this.#each, this.#known);
+    this.#sse.read(bytes, start, end, this);
   }
 
   end(emit: Emit): void {
     this.#emit = emit;
-    this.#sse.end(this.#each);
+    this.#sse.end(this);
   }
 
   protected emit(event: StreamEvent): void {
@@ -132,23 +127,9 @@ export abstract class SseStreamReader implements StreamReader, Growth {
     this.#emit(event);
   }
 
-  // -- Growth --
+  // -- EventSink --
 
-  grewBy(read: Buffer, start: number, end: number, events: number): void {
-    if (this.#tap === undefined) this.grewByText(read.toString("latin1", start, end));
-    else this.#tap.grewBy(this.#grown, read, start, end, events);
-  }
-
-  grewByText(text: Fragment): void {
-    if (this.#tap !== undefined) {
-      this.#tap.grewByText(this.#grown, text);
-      return;
-    }
-    const { choice, part } = this.#grown;
-    this.#emit({ type: "delta", choice, part, text });
-  }
-
-  #event(data: string, name: string): void {
+  onEvent(data: string, name: string): void {
     this.#frames.forget();
     if (this.done || this.error !== undefined) return;
     if (data === "[DONE]") {
@@ -177,6 +158,30 @@ export abstract class SseStreamReader implements StreamReader, Growth {
     this.#frames.learn(data, name, last.text, passed);
   }
 
+  known(bytes: Buffer, from: number, to: number): number {
+    return this.#frames.fit(bytes, from, to, this);
+  }
+
+  // -- Growth --
+
+  passing(): PassedBytes | undefined {
+    return this.#tap?.passing();
+  }
+
+  grewBy(read: Buffer, start: number, end: number, events: number): void {
+    if (this.#tap === undefined) this.grewByText(read.toString("latin1", start, end));
+    else this.#tap.grewBy(this.#grown, read, start, end, events);
+  }
+
+  grewByText(text: Fragment): void {
+    if (this.#tap !== undefined) {
+      this.#tap.grewByText(this.#grown, text);
+      return;
+    }
+    const { choice, part } = this.#grown;
+    this.#emit({ type: "delta", choice, part, text });
+  }
+
   /** Readers have no event's text. */
   #failedBy(data: string): void {
     if (this.error === WHOLE_EVENT) this.error = wholeIn(copied(data));
@@ -186,7 +191,7 @@ export abstract class SseStreamReader implements StreamReader, Growth {
   #oddEvent(data: string, name: string): void {
     if (this.error !== undefined) return;
     const meant = meantBy(data);
-    if (meant.length > 0) for (const each of meant) this.#event(each, name);
+    if (meant.length > 0) for (const each of meant) this.onEvent(each, name);
     else {
       this.error = errorOfData(data, name);
       if (this.error === undefined) this.malformed++;

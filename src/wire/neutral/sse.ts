@@ -29,8 +29,19 @@ export function checkWaiting({ length }: string): void {
   throw fail("upstream_invalid_response", message);
 }
 
-type Each = (data: string, name: string) => void;
-type Known = (bytes: Buffer, from: number, to: number) => number;
+/** Takes the events of a stream. */
+export interface EventSink {
+  onEvent(data: string, name: string): void;
+  /**
+   * Takes events straight from bytes, where it knows what comes next.
+   * @returns the index behind the events (the blank line included), or -1
+   */
+  known(bytes: Buffer, from: number, to: number): number;
+}
+
+type Each = EventSink["onEvent"];
+
+const knowsNone = (): number => -1;
 
 const BOM_BYTE = 0xef;
 const LINE_FEED = 10;
@@ -64,17 +75,14 @@ export class SseReader {
    * @throws WeirError `upstream_invalid_response` when an event outgrows the bound.
    */
   push(read: string, each: Each): void {
-    this.read(Buffer.from(read, "latin1"), 0, read.length, each);
+    this.read(Buffer.from(read, "latin1"), 0, read.length, { onEvent: each, known: knowsNone });
   }
 
-  /**
-   * The same of bytes, from `start` up to `end`. A reader that knows what comes next may take events straight from them: `known` returns
-   * the index behind the events (the blank line included), or -1.
-   */
-  read(bytes: Buffer, start: number, end: number, each: Each, known?: Known): void {
+  /** The same of bytes, from `start` up to `end`. */
+  read(bytes: Buffer, start: number, end: number, sink: EventSink): void {
     if (this.#pending === "" && !this.#afterCr && (this.#started || this.#starts(bytes, start, end)))
-      this.#readEvents(bytes, start, end, each, known);
-    else if (end > start) this.#readBehind(bytes.toString("latin1", start, end), each, known);
+      this.#readEvents(bytes, start, end, sink);
+    else if (end > start) this.#readBehind(bytes.toString("latin1", start, end), sink);
   }
 
   /** Whether a stream begins here with no byte order mark, nor with a part of one. */
@@ -85,13 +93,13 @@ export class SseReader {
   }
 
   /** A read that begins with an event. Only what is not known becomes text. */
-  #readEvents(bytes: Buffer, start: number, end: number, each: Each, known: Known | undefined): void {
+  #readEvents(bytes: Buffer, start: number, end: number, sink: EventSink): void {
     let from = start;
     // The text from `textAt` on that is looked at.
     let text = "";
     let textAt = start;
     while (from < end) {
-      const behind = known === undefined ? -1 : known(bytes, from, end);
+      const behind = sink.known(bytes, from, end);
       if (behind >= 0) {
         from = behind;
         continue;
@@ -102,7 +110,7 @@ export class SseReader {
         textAt = from;
         text = bytes.toString("latin1", from, Math.min(end, from + most));
         if (text.includes("\r")) {
-          this.#readText(bytes.toString("latin1", from, end), each);
+          this.#readText(bytes.toString("latin1", from, end), sink);
           return;
         }
         close = text.indexOf("\n\n");
@@ -114,7 +122,7 @@ export class SseReader {
         return;
       }
       // Extra blank lines between events are empty events: they are not delivered.
-      if (textAt + close > from) this.#deliver(text.slice(from - textAt, close), each);
+      if (textAt + close > from) this.#deliver(text.slice(from - textAt, close), sink);
       from = textAt + close + 2;
       while (from < end && bytes[from] === LINE_FEED) from++;
     }
@@ -122,23 +130,23 @@ export class SseReader {
   }
 
   /** A read that begins within an event, or may begin so. */
-  #readBehind(read: string, each: Each, known: Known | undefined): void {
+  #readBehind(read: string, sink: EventSink): void {
     const pending = this.#pending;
     const length = pending.length + read.length;
     const isPlain = this.#started && !this.#afterCr && pending !== "" && !read.includes("\r");
     const endsOne = isPlain && ((this.#endsLine && read.startsWith("\n")) || read.includes("\n\n"));
     if (!endsOne || length > joined.length) {
-      this.#readText(read, each);
+      this.#readText(read, sink);
       return;
     }
     this.#pending = "";
     this.#scanned = 0;
     joined.write(pending, 0, "latin1");
     joined.write(read, pending.length, "latin1");
-    this.#readEvents(joined, 0, length, each, known);
+    this.#readEvents(joined, 0, length, sink);
   }
 
-  #readText(read: string, each: Each): void {
+  #readText(read: string, sink: EventSink): void {
     const text = this.#lineFeeds(read);
     const pending = this.#pending;
     const isSeam = this.#endsLine && text.startsWith("\n");
@@ -151,7 +159,7 @@ export class SseReader {
     const all = pending === "" ? text : pending + text;
     let from = 0;
     for (let end = all.indexOf("\n\n", this.#scanned); end >= 0; end = all.indexOf("\n\n", from)) {
-      if (end > from) this.#deliver(all.slice(from, end), each);
+      if (end > from) this.#deliver(all.slice(from, end), sink);
       from = end + 2;
       while (all.charCodeAt(from) === LINE_FEED) from++;
     }
@@ -168,16 +176,16 @@ export class SseReader {
   }
 
   /** The stream has ended: delivers a last event that has no blank line. */
-  end(each: Each): void {
+  end(sink: Pick<EventSink, "onEvent">): void {
     const rest = this.#pending;
     this.#pending = "";
     this.#scanned = 0;
-    if (rest.trim() !== "") this.#deliver(rest.endsWith("\n") ? rest.slice(0, -1) : rest, each);
+    if (rest.trim() !== "") this.#deliver(rest.endsWith("\n") ? rest.slice(0, -1) : rest, sink);
   }
 
-  #deliver(event: string, each: Each): void {
+  #deliver(event: string, sink: Pick<EventSink, "onEvent">): void {
     if (event.startsWith("data: ") && event.indexOf("\n") < 0) {
-      if (event.length > 6) each(event.slice(6), "");
+      if (event.length > 6) sink.onEvent(event.slice(6), "");
       return;
     }
     let data: string | undefined;
@@ -194,7 +202,7 @@ export class SseReader {
       }
     }
     if (data === undefined) data = bareJson(event);
-    if (data !== "") each(data, name);
+    if (data !== "") sink.onEvent(data, name);
   }
 
   /** Replaces every line end by LF. A CR at the end of a read may have its LF in the next. */

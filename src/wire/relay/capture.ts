@@ -45,6 +45,10 @@ export class NeutralCapture {
   #reportedBytes = 0;
   readonly #choices: CapturedChoice[] = [];
   readonly #maxBytes: number;
+  /** The text that grew last, and whose it is: most deltas are of the same part as the one before. */
+  #grown: Growing | undefined;
+  #grownChoice = -1;
+  #grownPart = -1;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -113,6 +117,7 @@ export class NeutralCapture {
     const id = call ? fragmentOf(event.id) : "";
     const name = call ? fragmentOf(event.name) : "";
     parts[event.part] = { kind: event.kind, id, name, text: new Growing() };
+    this.#grownPart = -1;
   }
 
   #stop({ choice, stop }: Extract<StreamEvent, { type: "stop" }>): void {
@@ -131,6 +136,7 @@ export class NeutralCapture {
     if (this.textBytes + this.#mediaBytes <= this.#maxBytes) text.add(json);
     else if (!this.truncated) this.#forget();
     parts[part] = { kind: "media", id: "", name: "", text };
+    this.#grownPart = -1;
   }
 
   /** What is told by `tell` is counted by the report that came before it. */
@@ -144,8 +150,7 @@ export class NeutralCapture {
   grow(choice: number, part: number, text: Fragment): void {
     this.events++;
     this.textBytes += text.length;
-    if (this.textBytes + this.#mediaBytes <= this.#maxBytes)
-      this.#choices[choice]?.parts[part]?.text.add(text);
+    if (this.textBytes + this.#mediaBytes <= this.#maxBytes) this.#textOf(choice, part)?.add(text);
     else if (!this.truncated) this.#forget();
   }
 
@@ -154,8 +159,17 @@ export class NeutralCapture {
     this.events += events;
     this.textBytes += end - start;
     if (this.textBytes + this.#mediaBytes <= this.#maxBytes)
-      this.#choices[choice]?.parts[part]?.text.addBytes(bytes, start, end);
+      this.#textOf(choice, part)?.addBytes(bytes, start, end);
     else if (!this.truncated) this.#forget();
+  }
+
+  #textOf(choice: number, part: number): Growing | undefined {
+    if (part !== this.#grownPart || choice !== this.#grownChoice) {
+      this.#grown = this.#choices[choice]?.parts[part]?.text;
+      this.#grownChoice = choice;
+      this.#grownPart = part;
+    }
+    return this.#grown;
   }
 
   /** Half an answer would serve nobody, and a stream may stay open for long. */

@@ -75,20 +75,17 @@ export abstract class CapturedStream implements AnswerStream {
     return this.capture.json();
   }
 
-  read({ pieces, ranges, count }: Received, isLast: boolean): Buffer {
+  read({ memory, start, end, others }: Received, isLast: boolean): Buffer {
     passed.clear();
-    for (let i = 0; i < count; i++) {
-      const start = ranges[2 * i] as number;
-      const end = ranges[2 * i + 1] as number;
-      this.reader.read(pieces[i] as Buffer, start, end, this.#emit);
-    }
+    if (end > start) this.reader.read(memory, start, end, this.#emit);
+    for (const piece of others) this.reader.read(piece.memory, piece.start, piece.end, this.#emit);
     if (isLast) this.reader.end(this.#emit);
     return this.flush();
   }
 
   push(read: string): string {
-    const pieces = [Buffer.from(read, "latin1")];
-    return this.read({ pieces, ranges: [0, read.length], count: 1 }, false).toString("latin1");
+    const memory = Buffer.from(read, "latin1");
+    return this.read({ memory, start: 0, end: read.length, others: [] }, false).toString("latin1");
   }
 
   end(): string {
@@ -212,7 +209,7 @@ const NAME = /^[\w.]+$/;
 
 const isName = (text: string): boolean => text !== "" && NAME.test(text);
 
-const NOTHING_RECEIVED: Received = { pieces: [], ranges: [], count: 0 };
+const NOTHING_RECEIVED: Received = { memory: Buffer.alloc(0), start: 0, end: 0, others: [] };
 
 const NO_EDITS: readonly Edit[] = [];
 

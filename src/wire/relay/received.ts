@@ -1,21 +1,34 @@
-/** Data of an upstream that are not read yet, in the pieces in which they came: nearly always one. */
-import type { Received } from "../format.ts";
+/** Data of an upstream that are not read yet, in the pieces in which they came: nearly always one, which needs no list. */
+import type { Piece, Received } from "../format.ts";
+
+const NOTHING = Buffer.alloc(0);
+/** Is never written to. */
+const NO_OTHERS: Piece[] = [];
 
 export class ReceivedPieces implements Received {
   count = 0;
   /** The sum of all pieces. */
   bytes = 0;
-  readonly pieces: Buffer[] = [];
-  readonly ranges: number[] = [];
+  memory: Buffer = NOTHING;
+  start = 0;
+  end = 0;
+  #others: Piece[] = NO_OTHERS;
+
+  get others(): readonly Piece[] {
+    return this.#others;
+  }
 
   /** Bytes of memory that stays as it is until they are read, from `start` up to `end`. */
   add(memory: Buffer, start: number, end: number): void {
-    const { count } = this;
     this.bytes += end - start;
-    this.pieces[count] = memory;
-    this.ranges[2 * count] = start;
-    this.ranges[2 * count + 1] = end;
-    this.count = count + 1;
+    if (this.count++ > 0) {
+      if (this.#others === NO_OTHERS) this.#others = [];
+      this.#others.push({ memory, start, end });
+      return;
+    }
+    this.memory = memory;
+    this.start = start;
+    this.end = end;
   }
 
   /** The same of memory that is used again before. */
@@ -30,10 +43,8 @@ export class ReceivedPieces implements Received {
 
   /** All was read. */
   clear(): void {
-    for (let i = 0; i < this.count; i++) this.pieces[i] = NOTHING;
-    this.count = 0;
-    this.bytes = 0;
+    this.count = this.bytes = this.start = this.end = 0;
+    this.memory = NOTHING;
+    this.#others = NO_OTHERS;
   }
 }
-
-const NOTHING = Buffer.alloc(0);

@@ -44,7 +44,7 @@ describe("parsers that all formats share", () => {
     const found: string[] = [];
     const each = (data: string, name: string) => found.push(name, data);
     for (const piece of pieced(text, random)) reader.push(piece, each);
-    reader.end(each);
+    reader.end({ onEvent: each });
     // A last event without its blank line counts, and one without data does not.
     const plain = sseEvents(`${text.replace(/^\u00ef\u00bb\u00bf/, "")}\n\n`).filter(
       ({ data }) => data !== "",

@@ -5,7 +5,7 @@
 import type { Endpoint } from "../../../base/endpoint.ts";
 import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
 import type { ByokFee } from "../../../base/usage.ts";
-import { estimateOutputTokens } from "../../../wire/estimate.ts";
+import { BYTES_PER_TOKEN, estimateOutputTokens } from "../../../wire/estimate.ts";
 import type { AnswerStream } from "../../../wire/format.ts";
 import type { TierNames } from "../../../wire/neutral/asked-extras.ts";
 import type { Cover, ReservedCall } from "../call.ts";
@@ -40,6 +40,12 @@ export class StreamCover {
   readonly #cover: Cover;
   /** The upstream was told a limit. */
   readonly #isBounded: boolean;
+  /**
+   * Up to so much of the answer it is known that the hold covers it: a hold only grows. Kept here, so that a read touches no more of the
+   * call: with a thousand streams each object comes from memory anew.
+   */
+  #sureEvents = 0;
+  #sureBytes = 0;
 
   constructor(deps: StreamCoverDeps, input: StreamCoverInput) {
     const { call, endpoint } = input;
@@ -50,6 +56,8 @@ export class StreamCover {
   }
 
   covers(stream: AnswerStream): MaybePromise<boolean> {
+    if (stream.textBytes <= this.#sureBytes && stream.events <= this.#sureEvents && !stream.toolUses)
+      return true;
     const { call, endpoint, fee } = this.#input;
     const { reservation } = call;
     const { toolUses = 0 } = stream;
@@ -65,14 +73,14 @@ export class StreamCover {
     let tokens: number;
     if (!this.#isBounded) {
       tokens = Math.max(events, estimateOutputTokens(textBytes));
-      if (tokens < outputTokens * EXTEND_AT) return true;
+      const covered = Math.ceil(outputTokens * EXTEND_AT) - 1;
+      if (tokens <= covered) return this.#isSure(covered, covered * BYTES_PER_TOKEN);
     } else {
       // The hold covers the limit, which upstreams keep exactly: only a stream that clearly exceeds it is cut off.
-      tokens = Math.max(
-        events - EVENTS_WITHOUT_TOKEN * call.request.facts.choices,
-        Math.ceil(textBytes / LONGEST_TOKEN_BYTES),
-      );
-      if (tokens <= outputTokens) return true;
+      const withoutToken = EVENTS_WITHOUT_TOKEN * call.request.facts.choices;
+      tokens = Math.max(events - withoutToken, Math.ceil(textBytes / LONGEST_TOKEN_BYTES));
+      if (tokens <= outputTokens)
+        return this.#isSure(outputTokens + withoutToken, outputTokens * LONGEST_TOKEN_BYTES);
     }
     const lacking = Math.max(0, tokens - outputTokens);
     const grows = (by: number) => extend(this.#deps, call.reservation, endpoint, by, fee, tiers);
@@ -80,5 +88,11 @@ export class StreamCover {
       grows(lacking + this.#deps.bounds.extendTokens),
       (hasGrown) => hasGrown || lacking === 0 || grows(lacking),
     );
+  }
+
+  #isSure(events: number, bytes: number): true {
+    this.#sureEvents = events;
+    this.#sureBytes = bytes;
+    return true;
   }
 }

@@ -77,7 +77,7 @@ function eventValues(text: string): readonly unknown[] {
     else values.push(value);
   };
   reader.push(text, take);
-  reader.end(take);
+  reader.end({ onEvent: take });
   return [...named, ...errorsFirst(values)];
 }
 

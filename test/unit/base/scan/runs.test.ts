@@ -1,7 +1,7 @@
 /** Events that are passed on by WebAssembly are those that a plain reading finds, and go out as it writes them. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Around, found, goingOut, passRun, reads, texts } from "../../../../src/base/scan/runs.ts";
+import { Around, found, goingOut, passRun, reads, texts } from "../../../../src/base/scan/runs.ts";
 
 interface Passed {
   readonly events: number;
@@ -55,12 +55,7 @@ it("finds what a plain reading finds, in the memory of reads and in any other", 
         const { headOut, tailOut } = given;
         const whole = "?".repeat(before) + said.map((each) => head + each + tail).join("");
         const read = whole.slice(0, whole.length - cut);
-        const around: Around = {
-          between: Buffer.from(tail + head, "latin1"),
-          tailLength: tail.length,
-          betweenOut: Buffer.from(tailOut + headOut, "latin1"),
-          tailOutLength: tailOut.length,
-        };
+        const around = new Around(tail + head, tail.length, tailOut + headOut, tailOut.length);
         // What stands behind a read is of the one before.
         const memory = isOwn ? reads : Buffer.alloc(whole.length);
         memory.write(whole, "latin1");
@@ -82,12 +77,7 @@ it("finds what a plain reading finds, in the memory of reads and in any other", 
 });
 
 it("stops before what goes out has no room, and finds no more in a longer read than it has memory for", () => {
-  const around: Around = {
-    between: Buffer.from('"}\n\ndata: {"t":"'),
-    tailLength: 4,
-    betweenOut: Buffer.alloc(1900, "o"),
-    tailOutLength: 900,
-  };
+  const around = new Around('"}\n\ndata: {"t":"', 4, "o".repeat(1900), 900);
   const event = 'data: {"t":"a"}\n\n';
   const read = Buffer.from(event.repeat(2000));
   const events = passRun(read, 0, read.length, around, 0);
@@ -95,4 +85,29 @@ it("stops before what goes out has no room, and finds no more in a longer read t
   expect(found.outEnd).toBeLessThanOrEqual(goingOut.length);
   expect(found.end).toBe(events * event.length);
   expect(passRun(Buffer.alloc(70_000, "x"), 0, 70_000, around, 0)).toBe(0);
+});
+
+it("finds the events of more streams than have a place at a time, in turns, short and long", () => {
+  const streams = Array.from({ length: 2100 }, (_, i) => {
+    const long = i % 100 === 7 ? "x".repeat(1500) : "";
+    return {
+      head: `data: {"n":${i},"l":"${long}","t":"`,
+      tail: '"}\n\n',
+      headOut: `${i}<`,
+      tailOut: `>${i}`,
+    };
+  });
+  const arounds = streams.map(
+    ({ head, tail, headOut, tailOut }) =>
+      new Around(tail + head, tail.length, tailOut + headOut, tailOut.length),
+  );
+  for (let round = 0; round < 2; round++) {
+    for (const [i, { head, tail, headOut, tailOut }] of streams.entries()) {
+      const read = `${head}a${tail}${head}b${tail}`;
+      reads.write(read, "latin1");
+      expect(passRun(reads, 0, read.length, arounds[i] as Around, 0)).toBe(2);
+      const out = `${headOut}a${tailOut}${headOut}b${tailOut}`;
+      expect(goingOut.toString("latin1", 0, found.outEnd)).toBe(out);
+    }
+  }
 });

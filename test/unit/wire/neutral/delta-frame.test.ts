@@ -122,6 +122,7 @@ describe("a frame", () => {
     const event = Buffer.from(`data: ${data}\n\n`, "latin1");
     let said = "";
     const growth: Growth = {
+      passing: () => undefined,
       grewBy(read, start, end) {
         said += read.toString("latin1", start, end);
       },

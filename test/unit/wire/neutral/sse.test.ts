@@ -42,7 +42,7 @@ function read(pieces: readonly string[]): string[] {
   const events: string[] = [];
   const each = (data: string) => events.push(Buffer.from(data, "latin1").toString());
   for (const piece of pieces) reader.push(piece, each);
-  reader.end(each);
+  reader.end({ onEvent: each });
   return events;
 }
 
@@ -120,8 +120,9 @@ test("a reader that knows an event takes it, and only at an event's begin", () =
     seen.push("known");
     return from + 9;
   };
+  const onEvent = (data: string) => void seen.push(data);
   const read = (text: string) =>
-    reader.read(Buffer.from(`?${text}?`), 1, text.length + 1, (data) => seen.push(data), known);
+    reader.read(Buffer.from(`?${text}?`), 1, text.length + 1, { onEvent, known });
   read("data: k\n\ndata: a\n\ndata: k\n");
   read("\ndata: k\n\n: k\ndata: k\n\n");
   expect(seen).toEqual(["known", "a", "known", "known", "k"]);

@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import { ReceivedPieces } from "../../../../src/wire/relay/received.ts";
 
-const said = ({ pieces, ranges, count }: ReceivedPieces): string[] =>
-  Array.from({ length: count }, (_, i) =>
-    (pieces[i] as Buffer).toString("latin1", ranges[2 * i], ranges[2 * i + 1]),
-  );
+const said = (received: ReceivedPieces): string[] =>
+  [received, ...received.others]
+    .slice(0, received.count)
+    .map(({ memory, start, end }) => memory.toString("latin1", start, end));
 
 test("each piece is told in its order, until all was read", () => {
   const received = new ReceivedPieces();
