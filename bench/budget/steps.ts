@@ -95,7 +95,7 @@ const OF_FILES: readonly (readonly [Step | undefined, readonly string[]])[] = [
       "src/wire/svc.ts",
       "src/wire/relay/",
       "src/wire/chat/splice-stream.ts",
-      "src/wire/chat/envelope.ts",
+      "src/wire/chat/chunks/",
       "src/edge/reply",
     ],
   ],

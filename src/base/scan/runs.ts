@@ -70,7 +70,7 @@ export class Around {
 const { memory, pass } = exportsOf<Runs>(join(import.meta.dirname, "runs.wasm"));
 const arounds = Buffer.from(memory.buffer);
 const copies = Buffer.from(memory.buffer, COPY_AT, COPY_BYTES);
-const results = new Int32Array(memory.buffer, RESULTS_AT, 3);
+const results = new Int32Array(memory.buffer, RESULTS_AT, 4);
 
 /** What connections read into, one after the other. Events are found in any other memory, too, but are copied for it. */
 export const reads: Buffer = Buffer.from(memory.buffer, READ_AT, READ_BYTES / 2);
@@ -79,8 +79,11 @@ export const goingOut: Buffer = Buffer.from(memory.buffer, OUT_AT, OUT_END - OUT
 /** The texts of the events that {@link passRun} has found, one after the other. */
 export const texts: Buffer = Buffer.from(memory.buffer, TEXT_AT, TEXT_BYTES);
 
-/** What {@link passRun} has found: the index behind the events, and where the events for the client and the texts end in their memories. */
-export const found = { end: 0, outEnd: 0, textEnd: 0 };
+/**
+ * What {@link passRun} has found: the index behind the events, and where the events for the client and the texts end in their memories. Where it
+ * found none: whether one begins there at all, whose text has an escape or has not ended.
+ */
+export const found = { end: 0, outEnd: 0, textEnd: 0, begins: false };
 
 /** By place; that of the long ones, at the beginning of the memory, is the last. */
 const takenBy = new Float64Array(PLACES + 1);
@@ -107,6 +110,7 @@ function takePlace(given: Around): void {
 export function passRun(read: Buffer, from: number, to: number, given: Around, outAt: number): number {
   let base = READ_AT;
   if (read !== reads) {
+    found.begins = true;
     if (to - from > COPY_BYTES) return 0;
     read.copy(copies, 0, from, to);
     base = COPY_AT - from;
@@ -126,6 +130,7 @@ export function passRun(read: Buffer, from: number, to: number, given: Around, o
     address,
     address + given.outAt,
   );
+  found.begins = results[3] === 1;
   if (events === 0) return 0;
   found.end = (results[0] as number) - base;
   found.outEnd = (results[1] as number) - OUT_AT;

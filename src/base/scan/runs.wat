@@ -45,18 +45,21 @@
 
   ;; Events from $at up to $to. At $around are the end of an event and the beginning of the next one, as they come; at $aroundOut the same as
   ;; they go out. What goes out is written from $out on, and never behind $most.
-  ;; Returns their number. Results: the index behind them, the end of what goes out, the end of the texts.
+  ;; Returns their number. Results: the index behind them, the end of what goes out, the end of the texts, whether the last look found the
+  ;; beginning of an event.
   (func (export "pass") (param $at i32) (param $to i32) (param $tail i32) (param $head i32)
     (param $tailOut i32) (param $headOut i32) (param $out i32) (param $most i32) (param $around i32) (param $aroundOut i32)
     (result i32)
-    (local $events i32) (local $from i32) (local $close i32) (local $texts i32) (local $length i32) (local $byte i32)
+    (local $events i32) (local $begins i32) (local $from i32) (local $close i32) (local $texts i32) (local $length i32) (local $byte i32)
     (local.set $texts (i32.const 139264))
     (block $done
       (loop $next
+        (local.set $begins (i32.const 0))
         (local.set $from (i32.add (local.get $at) (local.get $head)))
         (br_if $done (i32.gt_u (local.get $from) (local.get $to)))
         (br_if $done (i32.eqz (call $isSame
           (local.get $at) (i32.add (local.get $around) (local.get $tail)) (local.get $head))))
+        (local.set $begins (i32.const 1))
         ;; The text ends at a quote. One with an escape is left to the caller, as is one that cannot be.
         (local.set $close (local.get $from))
         (block $closed
@@ -98,4 +101,5 @@
     (i32.store (i32.const 4080) (local.get $at))
     (i32.store (i32.const 4084) (local.get $out))
     (i32.store (i32.const 4088) (local.get $texts))
+    (i32.store (i32.const 4092) (local.get $begins))
     (local.get $events)))

@@ -4,7 +4,7 @@ import { laterOpenAiTiers, NO_TIERS, reportOf, tellOpenAiUses, Uses } from "../e
 import { type OpaquePaths, opaquePaths } from "../json/opaque.ts";
 import type { Report, TierNames } from "../neutral/asked-extras.ts";
 import type { UpstreamError } from "../neutral/contract.ts";
-import { frameKeys } from "../neutral/delta-frame.ts";
+import { frameKeys } from "../neutral/frames/delta-frames.ts";
 import type { StreamEvent } from "../neutral/neutral.ts";
 import { WHOLE_EVENT } from "../neutral/odd-events/whole-event.ts";
 import {

@@ -13,14 +13,18 @@ import {
   removeMembers,
   setMember,
   skim,
-  utf8Of,
 } from "../json/json.ts";
+import { UNBOUNDED } from "../json/json-bounds.ts";
 import { copied } from "../json/latin1.ts";
+import { quotedId, quotedName } from "../json/quoted.ts";
+import { Shapes } from "../json/shape.ts";
+import { signsOf } from "../json/signs.ts";
 import type { SvcReply } from "../neutral/contract.ts";
-import type { Passed } from "../neutral/delta-frame.ts";
+import type { Passed } from "../neutral/frames/frame.ts";
 import type { Fragment } from "../neutral/neutral.ts";
 import {
   type EventTap,
+  isObject,
   type JsonObject,
   listOf,
   type PartPlace,
@@ -30,9 +34,12 @@ import {
 import { sseData, waiting } from "../neutral/sse.ts";
 import { chunkEdits, type MendedCalls } from "../relay/call-edits.ts";
 import { SplicedStream } from "../relay/captured-stream.ts";
+import { SET_MEMBERS } from "../relay/spliced-answer.ts";
 import { svcJson } from "../svc.ts";
-import { type Enclosed, type Envelope, enclosedIn, envelopeOf } from "./envelope.ts";
-import { type CutChunk, cutChunk } from "./finish-chunk.ts";
+import { ChoicesMemory } from "./chunks/choices-memory.ts";
+import { type Enclosed, type Envelope, enclosedIn, envelopeOf } from "./chunks/envelope.ts";
+import { type EnvelopeForms, FormsOfModels, type LearnedEvent } from "./chunks/envelope-form.ts";
+import { type CutChunk, cutChunk } from "./chunks/finish-chunk.ts";
 import { ChatStreamReader } from "./reader.ts";
 import type { ChatRequest } from "./request.ts";
 import { readChatUsage, writeChatUsage } from "./usage.ts";
@@ -52,13 +59,31 @@ export interface ChunkForm {
   readonly object: string;
   reader(maxEventBytes: number, tap: EventTap): ChunkReader;
   cut(data: string, choices: readonly unknown[]): CutChunk;
+  /** How streams with usage have begun, and those without. */
+  readonly envelopes: { readonly withUsage: FormsOfModels; readonly without: FormsOfModels };
+  /** Shapes of events that report usage. */
+  readonly shapes: Shapes;
 }
 
-const CHAT_CHUNKS: ChunkForm = {
+/** What the streams of a dialect have in common is learned apart from others. */
+export const newChunkMemory = (): Pick<ChunkForm, "envelopes" | "shapes"> => ({
+  envelopes: { withUsage: new FormsOfModels(), without: new FormsOfModels() },
+  shapes: new Shapes(["object", "service_tier"], ["choices", ...SET_MEMBERS]),
+});
+
+const CHUNK_MEMBERS: readonly string[] = ["id", "object", "created", "model", "choices"];
+
+/** Chunks of chat, of which nothing is learned yet. */
+export const newChatChunks = (): ChunkForm => ({
   object: "chat.completion.chunk",
   reader: (maxEventBytes, tap) => new ChatStreamReader(maxEventBytes, tap),
   cut: cutChunk,
-};
+  ...newChunkMemory(),
+});
+
+const CHAT_CHUNKS = newChatChunks();
+
+const choicesMemory = new ChoicesMemory();
 
 export class ChatSpliceStream extends SplicedStream {
   protected readonly reader: ChunkReader;
@@ -70,6 +95,9 @@ export class ChatSpliceStream extends SplicedStream {
   readonly #isOnly: boolean;
   readonly #idJson: string;
   readonly #modelJson: string;
+  readonly #forms: EnvelopeForms;
+  /** The forms know how the stream began. */
+  #hasTold = false;
   #events = 0;
   #envelope: Envelope | undefined;
   /** How the current event fits the envelope, or its text and the positions of its members. */
@@ -83,8 +111,9 @@ export class ChatSpliceStream extends SplicedStream {
   #reported: Usage | undefined;
   /** The last report as the upstream wrote it, with its own details. */
   #usageJson: string | undefined;
-  /** The upstream's event that has usage and no choices, from which the last chunk is made. */
+  /** The upstream's event that has usage and no choices, from which the last chunk is made, and its members. */
   #usageChunk: string | undefined;
+  #usageMembers = NO_MEMBERS;
   #created = 0;
 
   constructor(
@@ -97,8 +126,9 @@ export class ChatSpliceStream extends SplicedStream {
     this.#identity = identity;
     this.#includeUsage = includeUsage !== false;
     this.#isOnly = facts.choices === 1;
-    this.#idJson = JSON.stringify(identity.id);
-    this.#modelJson = JSON.stringify(identity.model);
+    this.#idJson = quotedId(identity.id);
+    this.#modelJson = quotedName(identity.model);
+    this.#forms = form.envelopes[this.#includeUsage ? "withUsage" : "without"].of(identity.model);
     this.reader = form.reader(identity.maxEventBytes, this);
   }
 
@@ -119,19 +149,33 @@ export class ChatSpliceStream extends SplicedStream {
 
   parse(data: string): JsonObject | undefined {
     const enclosed = this.#envelope && enclosedIn(this.#envelope, data);
-    const choices = enclosed && listIn(enclosed.choices);
+    const choices = enclosed && choicesMemory.read(enclosed.choices);
     if (choices !== undefined && choices.length > 0) {
       this.#enclosed = enclosed;
       return { choices };
     }
     this.#enclosed = undefined;
+    return this.#open(data) ?? this.#parseWhole(data);
+  }
+
+  /** An event that is as those were with which earlier streams have begun. */
+  #open(data: string): JsonObject | undefined {
+    const opened = this.#forms.opened(data, this.#idJson);
+    const choices = opened && choicesMemory.read(opened.enclosed.choices);
+    if (opened === undefined || choices === undefined || choices.length === 0) return undefined;
+    const { envelope, enclosed, members } = opened;
+    this.#envelope = envelope;
+    this.#enclosed = enclosed;
+    this.#hasTold = true;
+    this.#noted(members.created);
+    return { ...members, choices };
+  }
+
+  #parseWhole(data: string): JsonObject | undefined {
     this.#text = data.includes("\n") ? data.replaceAll("\n", " ") : data;
-    try {
-      this.#members = skim(this.#text).members;
-    } catch {
-      return undefined;
-    }
-    return parsed(data);
+    const read = readWhole(this.#text, data, this.#form.shapes);
+    this.#members = read?.members ?? NO_MEMBERS;
+    return read?.event;
   }
 
   /** The text sent after the settlement: held events, the usage chunk, `[DONE]`. */
@@ -169,10 +213,13 @@ export class ChatSpliceStream extends SplicedStream {
     if (isReport) this.#report(event.usage, text, members);
     if (choices.length > 0) {
       const edits = this.#edits(data, members);
-      if (!isReport) this.#enclose(data, members, edits);
+      if (!isReport) this.#enclose(data, { event, members, edits });
       return this.#passPatched(data, choices, edits);
     }
-    if (event.usage !== undefined && event.usage !== null) this.#usageChunk = copied(text);
+    if (event.usage !== undefined && event.usage !== null) {
+      this.#usageChunk = copied(text);
+      this.#usageMembers = members;
+    }
     // Some servers begin with an empty chunk (Azure's content filter results), which is passed on. An event without a
     // `choices` member is no chunk, and clients would fail on it.
     else if (Array.isArray(event.choices)) this.#passEmpty(applyEdits(data, this.#edits(data, members)));
@@ -216,15 +263,23 @@ export class ChatSpliceStream extends SplicedStream {
   }
 
   #noteCreated(created: unknown): void {
-    if (typeof created !== "number" || created === this.#created) return;
-    this.#created = created;
     // The envelope has the earlier `created`: its events would pass without setting this one.
-    this.#envelope = undefined;
+    if (this.#noted(created)) this.#envelope = undefined;
   }
 
-  #enclose(data: string, members: readonly Member[], edits: readonly Edit[]): void {
+  /** @returns whether the time is another than before */
+  #noted(created: unknown): boolean {
+    if (typeof created !== "number" || created === this.#created) return false;
+    this.#created = created;
+    return true;
+  }
+
+  #enclose(text: string, { event, members, edits }: Pick<LearnedEvent, "event" | "members" | "edits">): void {
     const choices = memberOf(members, "choices");
-    this.#envelope = choices && envelopeOf(data, members, choices, edits);
+    this.#envelope = choices && envelopeOf(text, members, choices, edits);
+    if (this.#envelope === undefined || this.#hasTold) return;
+    this.#hasTold = true;
+    this.#forms.learn({ text, event, members, edits, isPadded: this.#envelope.padded });
   }
 
   /** Reports are cumulative: the last one counts, they are never added up. */
@@ -258,7 +313,7 @@ export class ChatSpliceStream extends SplicedStream {
       });
       return `${head.slice(0, -1)},"usage":${usageJson},"svc":${svcJson(svc)}}`;
     }
-    const { members } = skim(text);
+    const members = this.#usageMembers;
     return applyEdits(text, [
       setMember(text, members, "id", this.#idJson),
       setMember(text, members, "model", this.#modelJson),
@@ -269,11 +324,34 @@ export class ChatSpliceStream extends SplicedStream {
   }
 }
 
-/** Parses choices without their brackets; empty if the text is no JSON. */
-function listIn(text: string): readonly unknown[] {
+/** @param text the data on one line. @returns undefined if it is no JSON object */
+function readWhole(
+  text: string,
+  data: string,
+  shapes: Shapes,
+): { readonly event: JsonObject; readonly members: readonly Member[] } | undefined {
+  const bytes = Buffer.from(text, "latin1");
+  const signs = signsOf(bytes);
+  const shape = signs.isAscii ? shapes.of(bytes, signs) : undefined;
+  if (shape !== undefined) return { event: shape.value as JsonObject, members: shape.members() };
   try {
-    return JSON.parse(`[${utf8Of(text)}]`) as unknown[];
+    const { members } = skim(text, "", UNBOUNDED, bytes, signs);
+    const event = parsed(data);
+    if (event === undefined) return undefined;
+    if (signs.isAscii && isReport(event))
+      shapes.learn(bytes, signs, () => parsed(data) as JsonObject, members);
+    return { event, members };
   } catch {
-    return [];
+    return undefined;
   }
 }
+
+/** Members of a report in which no other string is read than those that its shape gives. */
+const REPORT_MEMBERS: readonly string[] = [...CHUNK_MEMBERS, "usage", "system_fingerprint", "service_tier"];
+
+/** Whether an event reports usage and has nothing else. */
+const isReport = (event: JsonObject): boolean =>
+  Array.isArray(event.choices) &&
+  event.choices.length === 0 &&
+  isObject(event.usage) &&
+  Object.keys(event).every((name) => REPORT_MEMBERS.includes(name));

@@ -5,8 +5,8 @@ import { readEventUsage } from "../chat/usage.ts";
 import { laterOpenAiTiers, NO_TIERS, reportOf, tellOpenAiUses, Uses } from "../extras/reports.ts";
 import type { Report, TierNames } from "../neutral/asked-extras.ts";
 import type { UpstreamError } from "../neutral/contract.ts";
-import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
+import { frameKeys } from "../neutral/frames/delta-frames.ts";
 import {
   type Emit,
   type EventTap,

@@ -1,9 +1,9 @@
 /** A spliced completions stream: as one of chat, with the text of a choice in `text`. */
-import { cutChunk } from "../chat/finish-chunk.ts";
-import { ChatSpliceStream, type ChunkForm } from "../chat/splice-stream.ts";
+import { cutChunk } from "../chat/chunks/finish-chunk.ts";
+import { ChatSpliceStream, type ChunkForm, newChunkMemory } from "../chat/splice-stream.ts";
 import type { AnswerIdentity } from "../format.ts";
 import type { ReplyFacts } from "../neutral/contract.ts";
-import type { Passed } from "../neutral/delta-frame.ts";
+import type { Passed } from "../neutral/frames/frame.ts";
 import type { JsonObject } from "../neutral/reader.ts";
 import { chunkOfChat } from "./chat-shaped.ts";
 import { generatedBytes, generatedFacts, type Making } from "./echo.ts";
@@ -14,6 +14,7 @@ const TEXT_CHUNKS: ChunkForm = {
   object: "text_completion",
   reader: (maxEventBytes, tap) => new CompletionsStreamReader(maxEventBytes, tap),
   cut: (data, choices) => cutChunk(data, choices, "text"),
+  ...newChunkMemory(),
 };
 
 export class CompletionsSpliceStream extends ChatSpliceStream {

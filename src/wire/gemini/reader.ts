@@ -8,8 +8,8 @@ import { geminiReport, joinedReport } from "../extras/reports.ts";
 import { type OpaquePaths, opaquePaths } from "../json/opaque.ts";
 import type { Report } from "../neutral/asked-extras.ts";
 import type { UpstreamError } from "../neutral/contract.ts";
-import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
+import { frameKeys } from "../neutral/frames/delta-frames.ts";
 import type { MediaReplyPart, Stop, StreamEvent } from "../neutral/neutral.ts";
 import {
   type Emit,

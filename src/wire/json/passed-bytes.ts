@@ -42,7 +42,10 @@ class PassedBytes {
 
   /** Adds the events of a read that {@link passRun} finds. @returns their number; {@link found} has the rest */
   addEvents(read: Buffer, from: number, to: number, around: Around): number {
-    if (this.#memory !== this.#usual) return 0;
+    if (this.#memory !== this.#usual) {
+      found.begins = true;
+      return 0;
+    }
     const events = passRun(read, from, to, around, this.length);
     if (events > 0) this.length = found.outEnd;
     return events;

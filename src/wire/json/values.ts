@@ -15,3 +15,10 @@ export const stringOf = (value: unknown): string => (typeof value === "string" ?
 /** A count of tokens; 0 if the value is no count. */
 export const countOf = (value: unknown): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
+
+/** Makes a value of JSON one that nothing can change from now on, so that it can be given more than once. @returns the same value */
+export function frozen<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null) return value;
+  for (const each of Object.values(value)) frozen(each);
+  return Object.freeze(value);
+}

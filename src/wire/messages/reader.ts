@@ -13,8 +13,8 @@ import {
 } from "../extras/reports.ts";
 import { type OpaquePaths, opaquePaths } from "../json/opaque.ts";
 import type { Report, TierNames } from "../neutral/asked-extras.ts";
-import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
+import { frameKeys } from "../neutral/frames/delta-frames.ts";
 import type { PartKind } from "../neutral/neutral.ts";
 import { WHOLE_EVENT } from "../neutral/odd-events/whole-event.ts";
 import {

@@ -9,7 +9,7 @@ import { applyEdits, latin1Json, memberOf, membersOf, setMember } from "../json/
 import { copied } from "../json/latin1.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import type { SvcReply } from "../neutral/contract.ts";
-import type { Passed } from "../neutral/delta-frame.ts";
+import type { Passed } from "../neutral/frames/frame.ts";
 import { isObject, type JsonObject, stringOf } from "../neutral/reader.ts";
 import { sseEvent } from "../neutral/sse.ts";
 import { type CallForm, idEdit } from "../relay/call-edits.ts";

@@ -9,7 +9,7 @@ import type { Edit } from "../json/json.ts";
 import { copied } from "../json/latin1.ts";
 import { type PassedBytes, passed } from "../json/passed-bytes.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../neutral/contract.ts";
-import { headOf, type Passed } from "../neutral/delta-frame.ts";
+import { headOf, type Passed } from "../neutral/frames/frame.ts";
 import type { Fragment, StreamEvent } from "../neutral/neutral.ts";
 import {
   type EventTap,

@@ -3,8 +3,8 @@
  * neutral parts in the order in which they begin; an upstream may leave out some of the events that frame
  * them.
  */
-import { frameKeys } from "../neutral/delta-frame.ts";
 import { fragmentOf } from "../neutral/fragment.ts";
+import { frameKeys } from "../neutral/frames/delta-frames.ts";
 import { readLogprobs } from "../neutral/logprobs.ts";
 import type { Citation, Fragment } from "../neutral/neutral.ts";
 import { WHOLE_EVENT } from "../neutral/odd-events/whole-event.ts";

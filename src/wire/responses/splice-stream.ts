@@ -9,7 +9,7 @@ import { applyEdits, latin1Json, memberOf, membersOf, setMember, skim, utf8Of } 
 import { opaquePaths } from "../json/opaque.ts";
 import { passed } from "../json/passed-bytes.ts";
 import type { SvcReply } from "../neutral/contract.ts";
-import type { Passed } from "../neutral/delta-frame.ts";
+import type { Passed } from "../neutral/frames/frame.ts";
 import { wholeIn } from "../neutral/odd-events/whole-event.ts";
 import { countOf, isObject, type JsonObject, listOf, objectOf, parsed, stringOf } from "../neutral/reader.ts";
 import { answerEdits, type CallForm, idEdit, someNeedEdits } from "../relay/call-edits.ts";

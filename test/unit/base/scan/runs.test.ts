@@ -62,6 +62,7 @@ it("finds what a plain reading finds, in the memory of reads and in any other", 
         goingOut.write("before", "latin1");
         const events = passRun(memory, before, Math.max(before, read.length), around, "before".length);
         const expected = plain(read, before, head, tail, headOut, tailOut);
+        expect(found.begins).toBe(read.startsWith(head, expected.end));
         expect(events).toBe(expected.events);
         if (events === 0) return;
         expect({

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Dialect } from "../../../../src/base/endpoint.ts";
 import { GENERATION_DIALECTS } from "../../../../src/wire/dialects.ts";
-import { DeltaFrames, frameKeys, type Growth } from "../../../../src/wire/neutral/delta-frame.ts";
+import { DeltaFrames, frameKeys, type Growth } from "../../../../src/wire/neutral/frames/delta-frames.ts";
 import type { StreamEvent } from "../../../../src/wire/neutral/neutral.ts";
 import type { StreamReader } from "../../../../src/wire/neutral/reader.ts";
 

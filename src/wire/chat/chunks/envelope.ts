@@ -3,10 +3,9 @@
  * that equal it byte for byte only the choices are parsed. Every event is refused, skipped or patched as it would be if it
  * were parsed as a whole.
  */
-
-import { applyEdits, type Edit, MAX_DEPTH, type Member, moved } from "../json/json.ts";
-import { copied, stands } from "../json/latin1.ts";
-import { fragmentEnd } from "../neutral/fragment.ts";
+import { applyEdits, type Edit, MAX_DEPTH, type Member, moved } from "../../json/json.ts";
+import { copied, stands } from "../../json/latin1.ts";
+import { fragmentEnd } from "../../neutral/fragment.ts";
 
 /** The JSON of an event around its choices, as it comes and as it goes out. */
 export interface Envelope {
@@ -64,24 +63,29 @@ export function envelopeOf(
 /** The event's open parts; undefined if it does not fit, or only a full parse can decide. */
 export function enclosedIn(envelope: Envelope, text: string): Enclosed | undefined {
   const { head, tail } = envelope;
-  let end = text.length;
-  if (envelope.padded) {
-    end = text.lastIndexOf('"', end - PADDING_END.length - 1) + 1;
-    if (fragmentEnd(text, end) !== text.length - PADDING_END.length || !text.endsWith(PADDING_END))
-      return undefined;
-  }
-  const start = head.length;
+  const end = envelope.padded ? paddingAt(text) : text.length;
   const close = end - tail.length;
-  if (close - start > SHALLOW || close <= start || !stands(head, text, 0) || !stands(tail, text, close)) {
-    return undefined;
-  }
+  if (end < 0 || !stands(head, text, 0) || close < 0 || !stands(tail, text, close)) return undefined;
+  return enclosedBetween(text, head.length, close);
+}
+
+/** The index of the inside of the padding at the end of an event; -1 where it has none. */
+export function paddingAt(text: string): number {
+  const at = text.lastIndexOf('"', text.length - PADDING_END.length - 1) + 1;
+  const isPadding = fragmentEnd(text, at) === text.length - PADDING_END.length && text.endsWith(PADDING_END);
+  return isPadding ? at : -1;
+}
+
+/** The open parts of an event whose choices are between two brackets; undefined where only a full parse can decide. */
+export function enclosedBetween(text: string, start: number, close: number): Enclosed | undefined {
+  if (close - start > SHALLOW || close <= start) return undefined;
   const choices = text.slice(start, close);
   // An event of several data lines must be joined into one.
   return choices.includes("\n") ? undefined : { choices, tailAt: close };
 }
 
 /** Two texts as slices of one copy of their own. */
-function ownPair(first: string, second: string): [string, string] {
+export function ownPair(first: string, second: string): [string, string] {
   const both = copied(first + second);
   return [both.slice(0, first.length), both.slice(first.length)];
 }

@@ -3,10 +3,17 @@
  * as a chunk of its own, whose finish reason is null. The finish reason, and all other members that the provider put into
  * the chunk, wait for the settlement. Text is latin1.
  */
-
-import { applyEdits, type Edit, memberOf, membersOf, removeMembers, setMember, skim } from "../json/json.ts";
-import { latin1OfJson } from "../neutral/fragment.ts";
-import { isObject, type JsonObject, objectOf, stringOf } from "../neutral/reader.ts";
+import {
+  applyEdits,
+  type Edit,
+  memberOf,
+  membersOf,
+  removeMembers,
+  setMember,
+  skim,
+} from "../../json/json.ts";
+import { latin1OfJson } from "../../neutral/fragment.ts";
+import { isObject, type JsonObject, objectOf, stringOf } from "../../neutral/reader.ts";
 
 export interface CutChunk {
   /** The part sent at once; "" if the chunk has no content. */
