@@ -197,6 +197,7 @@ function openEvents(
   };
   const open = async (caller: Caller) => {
     orgId = caller.orgId;
+    reply.hasNoEnd();
     await route.stream.open(input, caller, seen.head, events);
     events.open();
   };

@@ -11,8 +11,14 @@ import { JSON_TYPE, STREAM_TYPE } from "../inference/exchange/headers.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 
-/** Larger bodies are written as the client reads them; `end` would copy all that the socket does not accept. */
-const LARGE_BYTES = 256 * 1024;
+/**
+ * Larger bodies are written as the client reads them, so that it is known when the system has all of an answer: `end` copies what the
+ * socket does not accept, and does not say so. Smaller ones leave with their head in one write of uWebSockets.js (its cork buffer),
+ * which the system does not accept only where the client has not read its earlier answers.
+ */
+const LARGE_BYTES = 16 * 1024;
+/** The most bytes of a UTF-16 unit in UTF-8. */
+const BYTES_PER_UNIT = 3;
 /** How often a slow client's timeout is renewed, well within the 10 s of uWebSockets.js. */
 const HOLD_MS = 4000;
 /** A client that reads nothing for this many renewals is disconnected. */
@@ -60,6 +66,8 @@ export class SocketReply implements ClientReply {
   #watching = false;
   /** The answer is whole, and a part of it is not yet with the socket library. */
   #isSending = false;
+  /** See `hasNoEnd`. */
+  #isEndless = false;
   /** Writes `#chunk`, and says whether the socket accepted all of it. One for all writes of a stream, which has thousands of them. */
   #writing: (() => void) | undefined;
   #chunk: Buffer = NOTHING;
@@ -86,7 +94,7 @@ export class SocketReply implements ClientReply {
     this.#res = res;
     this.isBodiless = isBodiless;
     res.onAborted(() => {
-      if (!this.closed) this.#requests?.requestEnded();
+      if (!this.closed && !this.#isEndless) this.#requests?.requestEnded();
       this.gone = true;
       this.#sends(false);
       this.#onDrain = undefined;
@@ -128,7 +136,7 @@ export class SocketReply implements ClientReply {
 
   #isOver(): void {
     this.#over = true;
-    this.#requests?.requestEnded();
+    if (!this.#isEndless) this.#requests?.requestEnded();
   }
 
   #sends(isSending: boolean): void {
@@ -144,15 +152,24 @@ export class SocketReply implements ClientReply {
       const isEmpty = this.isBodiless || hasNone;
       // `endWithoutBody(length)` writes the length itself, and unless it closes the connection it waits for a body.
       const lengths = isEmpty && !closes && !hasNone ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
-      const lines = headers + lengths + (this.afterwards === "drain" ? CLOSING : "");
+      const large = isEmpty ? undefined : largeBody(body);
+      // `end` and `endWithoutBody` write the line themselves where they close.
+      const isTold = this.afterwards === "drain" || (closes && large !== undefined);
+      const lines = headers + lengths + (isTold ? CLOSING : "");
       if (isJson) this.#writeJsonHead(status, lines);
       else this.#writeHead(status, lines, body);
       if (isEmpty && closes) this.#res.endWithoutBody(Buffer.byteLength(body), true);
       else if (isEmpty) this.#res.endWithoutBody();
-      else if (body.length > LARGE_BYTES && !closes)
-        this.#sendLarge(typeof body === "string" ? Buffer.from(body) : body);
+      else if (large !== undefined) this.#sendLarge(large, closes);
       else this.#res.end(body, closes);
     });
+  }
+
+  /** The answer goes on until its client leaves, as a live tail does: a server that stops does not wait for it. Called once. */
+  hasNoEnd(): void {
+    if (this.closed) return;
+    this.#isEndless = true;
+    this.#requests?.requestEnded();
   }
 
   /** The answer is the same for everybody and contains no secret: caches may store it. */
@@ -234,12 +251,13 @@ export class SocketReply implements ClientReply {
     });
   }
 
-  #sendLarge(body: Buffer): void {
-    if (this.#res.tryEnd(body, body.length)[1]) return;
+  #sendLarge(body: Buffer, closes: boolean): void {
+    if (closes ? this.#isTakenToClose(body, 0) : this.#res.tryEnd(body, body.length)[1]) return;
     this.#sends(true);
     this.#hold();
     this.#res.onWritable((offset) => {
       this.#holds = 0;
+      if (closes) return this.#isTakenToClose(body, offset);
       const [ok, done] = this.#res.tryEnd(body.subarray(offset), body.length);
       if (done) {
         this.#caughtUp();
@@ -247,6 +265,27 @@ export class SocketReply implements ClientReply {
       }
       return ok;
     });
+  }
+
+  /**
+   * Writes a body behind which the connection is closed, and says whether the system has all of it. `tryEnd` cannot close, and nothing
+   * can be done with a response that has ended: so it is told of one byte more than there is, and the response stays open until it is
+   * closed with its connection.
+   */
+  #isTakenToClose(body: Buffer, offset: number): boolean {
+    const last = body.length - 1;
+    // The first call writes the length into the head.
+    if (offset === 0 && !this.#res.tryEnd(body.subarray(0, last), body.length)[0]) return false;
+    if (!this.#res.tryEnd(body.subarray(offset === 0 ? last : offset), body.length + 1)[0]) return false;
+    this.#caughtUp();
+    this.#sends(false);
+    // The client is not gone: it has its answer.
+    this.#onGone = undefined;
+    // uWebSockets.js still works with the response when it returns from here.
+    setImmediate(() => {
+      if (!this.gone) this.#res.close();
+    });
+    return true;
   }
 
   #hold(): void {
@@ -294,6 +333,13 @@ export class SocketReply implements ClientReply {
       .writeStatus(statusLine(status))
       .writeHeader(headers.slice(0, colon), `${headers.slice(colon + 2)}${security}${this.#common}`);
   }
+}
+
+/** The bytes of a body that is large; undefined: it is small. */
+function largeBody(body: Buffer | string): Buffer | undefined {
+  if (typeof body === "string" && body.length * BYTES_PER_UNIT <= LARGE_BYTES) return undefined;
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  return bytes.length > LARGE_BYTES ? bytes : undefined;
 }
 
 const first = (headers: string, start: string): boolean => headers.slice(0, start.length) === start;

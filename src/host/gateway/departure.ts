@@ -15,7 +15,7 @@ const QUIET_LOOKS = 12;
 interface Clients {
   /** Whether no client is connected. */
   isEmpty(): boolean;
-  /** Whether a model call runs. Other requests, such as a live tail, may have no end: the cell is idle beside them. */
+  /** Whether a model call runs, also one whose client has left. */
   isCalling(): boolean;
   /** For all of it. */
   readonly withinMs: number;
@@ -71,16 +71,20 @@ export class Departure implements OpenRequests {
     while (!isOver && !isEmpty() && idle * LOOK_MS < idleMs && (hurry !== undefined || quiet < QUIET_LOOKS)) {
       await look();
       const isNew = this.#begun !== seen;
-      quiet = isNew || this.#open + this.#sending > 0 ? 0 : quiet + 1;
-      idle = isNew || this.#sending > 0 || isCalling() ? 0 : idle + 1;
+      quiet = isNew || this.#isAnswering() ? 0 : quiet + 1;
+      idle = isNew || this.#isAnswering() || isCalling() ? 0 : idle + 1;
       seen = this.#begun;
     }
     clearTimeout(timer);
   }
 
-  /** Resolves once clients have taken what has been answered to them, or `withinMs` later. */
+  /** Resolves once all requests are answered and clients have taken their answers, or `withinMs` later. */
   async sent(withinMs: number): Promise<void> {
-    for (let looks = 0; this.#sending > 0 && looks * LOOK_MS < withinMs; looks++) await look();
+    for (let looks = 0; this.#isAnswering() && looks * LOOK_MS < withinMs; looks++) await look();
+  }
+
+  #isAnswering(): boolean {
+    return this.#open + this.#sending > 0;
   }
 }
 

@@ -71,13 +71,17 @@ describe.concurrent("a cell that stops", () => {
     await over;
   });
 
-  test("waits for idle clients behind the last call only, and not for requests that have no end", async () => {
+  test("waits for idle clients behind the last call and the last request only", async () => {
     let isCalling = true;
     const { cell, over, isOver } = leaving({ hurry: never, idleMs: 40, isCalling: () => isCalling });
     cell.requestBegan();
     await looks();
     expect(isOver()).toBe(false);
+    // As the download of a file that takes longer than the calls.
     isCalling = false;
+    await looks();
+    expect(isOver()).toBe(false);
+    cell.requestEnded();
     await over;
   });
 
@@ -94,6 +98,21 @@ describe.concurrent("a cell that stops", () => {
     cell.sending(-1);
     await sent;
     cell.sending(1);
+    await cell.sent(40);
+  });
+
+  test("waits at the end for requests that are being answered, or for its time", async () => {
+    const cell = new Departure();
+    cell.requestBegan();
+    let isSent = false;
+    const sent = cell.sent(LIMIT_MS).then(() => {
+      isSent = true;
+    });
+    await looks();
+    expect(isSent).toBe(false);
+    cell.requestEnded();
+    await sent;
+    cell.requestBegan();
     await cell.sent(40);
   });
 
