@@ -35,6 +35,10 @@ export const analyticsMetrics = ({ analytics, outbox, telemetry }: Measured): Ro
       () => analytics.metrics().insertedRows,
     ),
     weir_insert_failures_total: measured("Insertions that failed.", () => analytics.metrics().insertFailures),
+    weir_rows_set_apart_total: measured(
+      "Records and ledger entries that were damaged while they waited: they are kept apart.",
+      () => analytics.metrics().rowsSetApart + analytics.ledger.metrics().setApart,
+    ),
     weir_engine_restarts_total: measured(
       "Times the embedded engine died.",
       () => analytics.metrics().engineRestarts,

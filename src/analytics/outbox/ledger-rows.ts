@@ -1,9 +1,11 @@
 /**
- * The row of one ledger entry on its way into ClickHouse. In the queue it is JSON: org, number, and the entry as the ledger of one
- * gateway stores it. It is money: a row with a value that no entry can have is damaged, and is never made to fit.
+ * The row of one ledger entry on its way into ClickHouse. In the queue it is JSON behind its sum: org, number, and the entry as the
+ * ledger of one gateway stores it. It is money: a row with a wrong sum, or a value that no entry can have, is damaged, and is never
+ * made to fit. An earlier release wrote no sum.
  */
 import { entryOf, type LedgerEntry, type StoredEntry, storedEntry } from "../../credits/ledger/entry.ts";
 import { RowBinaryWriter } from "../../record/row-binary.ts";
+import { contentOf, SUM_BYTES, withSum } from "../../store/journal/row-sum.ts";
 import type { ClickHouse } from "../clickhouse/client.ts";
 import { quoted } from "../statements/literal.ts";
 
@@ -24,18 +26,22 @@ const COLUMNS: readonly Column[] = [
 ];
 export const LEDGER_COLUMNS: readonly string[] = COLUMNS.map(([name]) => name);
 
+const SPACE = "\0".repeat(SUM_BYTES);
+
 /** @throws RangeError for a number that is no safe integer, or an entry without an org: it could not be read again */
 export function encodeEntry(entry: OrgEntry): Uint8Array {
   const { orgId, seq, amountMicroUsd, balanceMicroUsd } = entry;
   if (orgId === "" || seq < 1 || ![seq, amountMicroUsd, balanceMicroUsd].every(Number.isSafeInteger))
     throw new RangeError(`entry ${seq} of org ${JSON.stringify(orgId)} is no ledger entry`);
-  return Buffer.from(JSON.stringify([orgId, seq, storedEntry(entry)]));
+  return withSum(Buffer.from(SPACE + JSON.stringify([orgId, seq, storedEntry(entry)])));
 }
 
 /** @returns undefined for a row that cannot be read */
 export function decodedEntry(bytes: Uint8Array): OrgEntry | undefined {
+  const content = contentOf(bytes);
+  if (content === undefined) return undefined;
   try {
-    const [orgId, seq, stored]: unknown[] = JSON.parse(Buffer.from(bytes).toString("utf8"));
+    const [orgId, seq, stored]: unknown[] = JSON.parse(Buffer.from(content).toString("utf8"));
     if (typeof orgId !== "string" || orgId === "" || !Array.isArray(stored)) return undefined;
     const [, amount, balance, atMs, ...names]: unknown[] = stored;
     if (![seq, amount, balance].every(Number.isSafeInteger) || Number(seq) < 1) return undefined;

@@ -43,6 +43,7 @@ export function tempStore() {
   const folder = tempFolder();
   let store = openStore(folder, { actsTwice: true });
   return {
+    folder,
     get store(): Store {
       return store;
     },

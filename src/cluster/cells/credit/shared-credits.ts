@@ -16,7 +16,10 @@ export interface SharedCreditsDeps
       SharedBookDeps,
       "onPosted" | "charges" | "holes" | "isFormerOver" | "allListed" | "allCharged"
     >,
-    Pick<LeasedPurseOptions, "onUncharged" | "onCrossed" | "onEnd" | "scopeOf" | "lineageOf"> {
+    Pick<
+      LeasedPurseOptions,
+      "onUncharged" | "onNotPassed" | "onCrossed" | "onEnd" | "scopeOf" | "lineageOf"
+    > {
   readonly cell: Cell;
   readonly clock: Clock;
   readonly bounds: CreditBounds;

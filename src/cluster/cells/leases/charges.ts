@@ -3,9 +3,10 @@
  * until what Redis answered has been passed on. Each row is charged once: the dataset knows the last row that is in, and the answer
  * of the last batch, so a process that was killed goes on where it was.
  */
-import { Packr } from "msgpackr";
+import { Packr, RESERVE_START_SPACE } from "msgpackr";
 import type { ChargeSpend } from "../../../credits/ledger/purse.ts";
 import type { UnchargedCall } from "../../../credits/ledger/uncharged.ts";
+import { contentOf, SUM_BYTES, withSum } from "../../../store/journal/row-sum.ts";
 import type { Log, Store } from "../../../store/store.ts";
 import { type Crossed, crossedIn, ScopeSums } from "./scopes.ts";
 
@@ -24,6 +25,8 @@ export interface ChargesPorts {
   readonly onUncharged: (rows: readonly UnchargedCall[]) => Promise<void> | void;
   /** A budget was exceeded, or a day is unusual, by these charges. */
   readonly onCrossed?: ((crossed: readonly Crossed[]) => Promise<void> | void) | undefined;
+  /** Told each time that rows could not be passed on: one cannot be read, or a port rejects. They are tried again. */
+  readonly onNotPassed?: ((error: unknown) => void) | undefined;
   /** The first key of a key's lineage, for rows of the release before, which do not say it. Default: the key. */
   readonly lineageOf?: ((keyId: string) => string) | undefined;
 }
@@ -95,7 +98,7 @@ export class Charges {
     });
     const life = this.#life;
     const counted = spend === undefined ? [] : storedSpend(spend);
-    this.#rows.append(number, packr.pack([life, orgId, amountMicroUsd, requestId, atMs, ...counted]));
+    this.#rows.append(number, packed([life, orgId, amountMicroUsd, requestId, atMs, ...counted]));
     if (this.#recent.size < MOST_RECENT)
       this.#recent.set(number, { life, orgId, amountMicroUsd, requestId, atMs, spend });
   }
@@ -125,20 +128,26 @@ export class Charges {
     return this.#rows.trimmed();
   }
 
-  /** The last row whose numbering is known here. */
+  /** The last row whose numbering is known here. @throws Error as `row` */
   numberedTo(): number {
     const newest = this.#numberings.newest();
     const kept = newest > this.#numberings.trimmed() ? this.#numberings.get(newest) : undefined;
-    return kept === undefined ? this.#rows.trimmed() : (packr.unpack(kept) as [number, number])[1];
+    return kept === undefined
+      ? this.#rows.trimmed()
+      : (unpacked(NUMBERINGS, newest, kept) as [number, number])[1];
   }
 
-  /** @param number of a committed row */
+  /** @param number of a committed row. @throws Error of the disk, or where the row is damaged */
   row(number: number): Row | undefined {
     const recent = this.#recent.get(number);
     if (recent !== undefined) return recent;
     const bytes = this.#rows.get(number);
     if (bytes === undefined) return undefined;
-    const [life, orgId, amountMicroUsd, requestId, atMs, ...counted] = packr.unpack(bytes) as StoredRow;
+    const [life, orgId, amountMicroUsd, requestId, atMs, ...counted] = unpacked(
+      CHARGES,
+      number,
+      bytes,
+    ) as StoredRow;
     const [keyId, projectId = "", day = "", lineageId, steadyMs] = counted;
     const spend =
       keyId === undefined
@@ -152,7 +161,7 @@ export class Charges {
     return stored === "" ? keyId : stored;
   }
 
-  /** The rows behind this one that are safe, as many as go at once; undefined where there are none. */
+  /** The rows behind this one that are safe, as many as go at once; undefined where there are none. @throws Error as `row` */
   batchAfter(after: number): Batch | undefined {
     if (this.#numberings.newest() > this.#safe.numbering) return undefined;
     const newest = Math.min(this.#safe.row, after + BATCH_ROWS);
@@ -186,7 +195,7 @@ export class Charges {
     numbering: Numbering | typeof LISTED,
     crossed: Numbering = [],
   ): Promise<void> {
-    const kept = packr.pack([after, last, numbering, crossed]);
+    const kept = packed([after, last, numbering, crossed]);
     await this.#store.act(() => this.#numberings.append(this.#numberings.newest() + 1, kept), {
       isOwed: true,
     });
@@ -217,13 +226,14 @@ export class Charges {
         // Rows are read from the journal's files, which may fail: then all of it is tried again, as where a port fails.
         const kept = this.#numberings.get(number);
         if (kept === undefined) return;
-        const [after, to, numbering, crossed] = packr.unpack(kept) as StoredNumbering;
+        const [after, to, numbering, crossed] = unpacked(NUMBERINGS, number, kept) as StoredNumbering;
         last = to;
         const { numbered, uncharged } = this.#numbered(after, last, numbering);
         if (numbered.length > 0) await this.#ports.onNumbered(numbered);
         if (uncharged.length > 0) await this.#ports.onUncharged(uncharged);
         if (crossed.length > 0) await this.#ports.onCrossed?.(crossedIn(crossed, this.#between(after, last)));
-      } catch {
+      } catch (error) {
+        this.#ports.onNotPassed?.(error);
         if (this.#isStopped) return;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
         continue;
@@ -272,6 +282,18 @@ export class Charges {
       if (row !== undefined) yield row;
     }
   }
+}
+
+const packed = (row: readonly unknown[]): Buffer => withSum(packr.pack(row, RESERVE_START_SPACE | SUM_BYTES));
+
+/** Money: a damaged row is charged to nobody, and nothing behind it is passed on. */
+function unpacked(log: string, number: number, row: Uint8Array): unknown {
+  const content = contentOf(row);
+  if (content === undefined)
+    throw new Error(
+      `row ${number} of ${log} is damaged: what was written has changed in the journal or in weir.lmdb; "weir check --data" looks at everything`,
+    );
+  return packr.unpack(content);
 }
 
 type StoredSpend = [keyId?: string, projectId?: string, day?: string, lineageId?: string, steadyMs?: number];

@@ -93,6 +93,7 @@ export async function openMoneyOfCell({
         await store.act(act, { isOwed: true });
       }
     },
+    onNotPassed: notPassedTeller(log),
     onPosted: (orgId, { seq }) => jobs.enqueue(listPosting, { orgId, payload: { orgId, seq } }),
     charges: async (orgId, page) =>
       await (await listed.promise).entriesOf(orgId, { ...page, kind: "settle" }),
@@ -165,3 +166,13 @@ const entryOf = (charge: NumberedCharge): LedgerEntry & { readonly orgId: string
   ...settleEntry(charge, charge.seq, charge.balanceMicroUsd),
   orgId: charge.orgId,
 });
+
+/** Each reason once, however often it is tried. */
+function notPassedTeller(log: Logger): (error: unknown) => void {
+  let told = "";
+  return (err) => {
+    if (String(err) === told) return;
+    told = String(err);
+    log.error({ err }, "charges are not passed on to the list of the ledger; it is tried again");
+  };
+}

@@ -92,6 +92,13 @@ describe("entries that wait", () => {
     for (const change of [{ seq: 0 }, { seq: 2 ** 53 }, { amountMicroUsd: 0.5 }, { orgId: "" }]) {
       expect(() => encodeEntry({ ...settle("org_r", 1), ...change })).toThrow("is no ledger entry");
     }
+    const row = encodeEntry(settle("org_r", 1, -5));
+    for (let bit = 0; bit < row.length * 8; bit++) {
+      const changed = Buffer.from(row);
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      expect([bit, decodedEntry(changed)]).toEqual([bit, undefined]);
+    }
+    // As earlier releases wrote them, without a sum.
     const stored = (row: unknown) => decodedEntry(Buffer.from(JSON.stringify(row)));
     expect(stored(["o", 1, [0, -1, -1, 9, "r"]])).toMatchObject({ orgId: "o", kind: "settle" });
     const wrong = [null, {}, [], ["o", 0, [0, 1, 1, 1, "r"]], ["o", 1.5, [0, 1, 1, 1, "r"]]];

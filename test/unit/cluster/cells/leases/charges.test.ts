@@ -1,4 +1,6 @@
 /** Charges of a cell, as the next process of its folder reads them. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Packr } from "msgpackr";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Charges, type NumberedCharge, type Row } from "../../../../../src/cluster/cells/leases/charges.ts";
@@ -92,5 +94,49 @@ test("C9: where what is numbered cannot be read it is passed on later, and the e
   await until("it is passed on", () => numbered.length > 0);
   expect(numbered).toEqual(["r1"]);
   expect(failures).toBeLessThan(0);
+  await charges.stop();
+});
+
+/** Changes a bit of what the journal holds behind these bytes, as a failing disk or memory does. */
+function spoil(folder: string, found: string): void {
+  const journal = join(folder, "journal");
+  for (const name of readdirSync(journal)) {
+    const bytes = readFileSync(join(journal, name));
+    const at = bytes.indexOf(found);
+    if (at < 0) continue;
+    const behind = at + found.length + 1;
+    bytes.writeUInt8(bytes.readUInt8(behind) ^ 4, behind);
+    writeFileSync(join(journal, name), bytes);
+    return;
+  }
+  throw new Error(`no file of the journal holds ${found}`);
+}
+
+test("a charge or a numbering that has changed in the journal is refused, and that is told", async () => {
+  const numbered: string[] = [];
+  const told: string[] = [];
+  const ports = {
+    onNumbered: (charges: readonly NumberedCharge[]) =>
+      void numbered.push(...charges.map(({ requestId }) => requestId)),
+    onUncharged() {},
+    onNotPassed: (error: unknown) => void told.push(String(error)),
+  };
+  const written = new Charges(disk.store, "1", ports);
+  const charge = { orgId: "org_1", requestId: "r1", atMs: 1, amountMicroUsd: 10_000 };
+  await disk.store.act(() => written.add(charge));
+  spoil(disk.folder, "org_1");
+  const charges = new Charges(disk.store, "1", ports);
+  await charges.secure();
+  expect(() => charges.row(1)).toThrow("row 1 of cells.charges is damaged");
+  expect(() => charges.batchAfter(0)).toThrow("row 1 of cells.charges is damaged");
+  await charges.keep(0, 1, ["org_2", 1, 10_000]);
+  await until("it is told", () => told.length > 0);
+  expect(told[0]).toContain("row 1 of cells.charges is damaged");
+  spoil(disk.folder, "org_2");
+  await until("it is told", () => told.length > 1);
+  expect(told[1]).toContain("row 1 of cells.charges_numbered is damaged");
+  expect(() => charges.numberedTo()).toThrow("row 1 of cells.charges_numbered is damaged");
+  expect(numbered).toEqual([]);
+  expect(charges.passedTo()).toBe(0);
   await charges.stop();
 });
