@@ -1,11 +1,14 @@
 /**
  * A large answer by position: the insides of its number lists are left out before anything looks at every character, so
- * that 20 MB of vectors cost a few searches each. What is left is checked as JSON; the numbers pass unread.
+ * that 20 MB of vectors cost a few searches each. What is left is checked as JSON; the numbers pass unread. A piece of a string between
+ * brackets is left out, too, unless it has what no string may have.
  */
+import { MOST_SCANNED, scanString } from "../../base/scan/scan.ts";
 import { type Member, type Skim, skim } from "../json/json.ts";
 
 const QUOTE = 34;
 const OPEN_ARRAY = 91;
+const BACKSLASH = 92;
 const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 
@@ -35,6 +38,7 @@ export function sketch(body: Buffer): Sketch {
   // Where the next of each stands, looked for only once it is passed: so no byte is searched twice for the same one.
   let quote = -1;
   let object = -1;
+  let backslash = -1;
   let close = -1;
   let open = nextOf(body, OPEN_ARRAY, 0);
   while (open < body.length && misses < MAX_MISSES) {
@@ -42,10 +46,13 @@ export function sketch(body: Buffer): Sketch {
     if (close < open) close = nextOf(body, CLOSE_ARRAY, open);
     if (quote < open) quote = nextOf(body, QUOTE, open);
     if (object < open) object = nextOf(body, OPEN_OBJECT, open);
+    if (backslash < open) backslash = nextOf(body, BACKSLASH, open);
     // No string and nothing nested inside: numbers, or a piece of one string, which may as well be left out.
-    if (close < Math.min(inner, quote, object) && close - open > CUT_OVER_BYTES) {
-      text += body.toString("latin1", from, open + 1);
-      moved += close - open - 1;
+    if (close < Math.min(inner, quote, object, backslash) && close - open > CUT_OVER_BYTES) {
+      // White space between numbers, or what makes the string invalid: what reads the sketch knows which of them.
+      const control = controlIn(body, open + 1, close);
+      text += body.toString("latin1", from, open + 1) + control;
+      moved += close - open - 1 - control.length;
       cuts.push({ at: text.length, moved });
       from = close;
     } else misses++;
@@ -54,6 +61,16 @@ export function sketch(body: Buffer): Sketch {
   text += body.toString("latin1", from);
   const { members, skeleton } = skim(text);
   return { members: members.map((member) => inBody(member, cuts)), skeleton };
+}
+
+/** The first control character between two places, which have no backslash between them; "" where there is none. */
+function controlIn(body: Buffer, from: number, to: number): string {
+  for (let at = from; at < to; at += MOST_SCANNED) {
+    const part = body.subarray(at, Math.min(to, at + MOST_SCANNED));
+    const valid = scanString(part);
+    if (valid < part.length) return String.fromCharCode(part[valid] as number);
+  }
+  return "";
 }
 
 function nextOf(body: Buffer, byte: number, from: number): number {

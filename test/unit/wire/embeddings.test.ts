@@ -224,6 +224,31 @@ describe("the same dialect", () => {
     );
   });
 
+  test.each([10, 100, 70_000, 200_000])(
+    "a string that is no JSON is found between brackets that look like a long list: %i characters",
+    (length) => {
+      const half = "x".repeat(length / 2);
+      const answer = (middle: string) => {
+        const more = `"[${half}${middle}${half}]"`;
+        const body = `{"object":"list","model":"m","data":[{"index":0,"embedding":[0.5]}],"more":${more}}`;
+        return passageTo("openai_embeddings").whole(Buffer.from(body), read({ input: "a" }), IDENTITY);
+      };
+      for (const right of ["", "\\u00E9\\n\\/", "\\\\", "é"])
+        expect(() => JSON.parse(answer(right).write(usage(1, 0), SVC).toString())).not.toThrow();
+      for (const wrong of ["\\q", "\\u12", "\\]", "\n", "\t", "\u0001"])
+        expect(refusal(() => answer(wrong)).kind).toBe("upstream_invalid_response");
+    },
+  );
+
+  test.each(["\n", "\r\n", "\t", "\n\t "])("numbers between white space are a list: %j", (space) => {
+    const vector = Array(1000).fill("0.123456").join(`,${space}`);
+    const body = Buffer.from(`{"data":[{"embedding":[${space}${vector}${space}]}],"usage":{"a":1}}`);
+    const { members, skeleton } = sketch(body);
+    expect(JSON.parse(skeleton)).toEqual({ data: [{ embedding: [] }], usage: { a: 1 } });
+    const found = memberOf(members, "usage");
+    expect(body.toString("latin1", found?.valueStart, found?.valueEnd)).toBe('{"a":1}');
+  });
+
   test("lists of numbers are left out of a sketch", () => {
     const body = bytesOf({
       data: [{ embedding: Array(1000).fill(0.123456) }, { embedding: [] }],
