@@ -4,6 +4,7 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { INBOX } from "../engine/inboxes.ts";
 import { StagedFile } from "./staged-rows.ts";
 
 export class RowFiles {
@@ -16,7 +17,7 @@ export class RowFiles {
    * @param engineFolder the engine's working directory
    * @param inbox folder in it for the files of this process alone
    */
-  constructor(engineFolder: string, inbox = "inbox") {
+  constructor(engineFolder: string, inbox = INBOX) {
     this.#engineFolder = engineFolder;
     this.#inbox = inbox;
     rmSync(join(engineFolder, inbox), { recursive: true, force: true });

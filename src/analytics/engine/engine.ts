@@ -11,6 +11,7 @@ import { inTime } from "../../base/clock.ts";
 import type { AnalystsSetting } from "./confinement.ts";
 import type { EngineUser } from "./engine-analysts.ts";
 import type { EngineMessage, EngineOrder, EngineStart } from "./engine-child.ts";
+import { emptyInboxes } from "./inboxes.ts";
 
 /** How to reach a ClickHouse server. */
 export interface ServerAddress {
@@ -39,7 +40,13 @@ export interface EngineOptions {
   readonly catchUp?: (() => Promise<unknown>) | undefined;
 }
 
+/** Call it where no process inserts into an engine of this folder. */
 export function startEngine(dataDir: string, log: EngineLog, options: EngineOptions = {}): Engine {
+  try {
+    emptyInboxes(join(dataDir, "clickhouse"));
+  } catch (error) {
+    log.warn({ reason: String(error) }, "files of rows that earlier processes left could not be removed");
+  }
   const supervisor = new Supervisor(dataDir, log, options);
   supervisor.start();
   return supervisor;

@@ -49,6 +49,21 @@ describe("insertion into the embedded engine", () => {
     expect(readdirSync(inbox)).toEqual([]);
   });
 
+  it("leaves no files of cells that do not come back, once the engine starts anew", async () => {
+    for (const name of ["inbox-weir-1", "inbox-weir-2", "inbox"]) {
+      mkdirSync(join(dataDir, "clickhouse", name), { recursive: true });
+      writeFileSync(join(dataDir, "clickhouse", name, "0"), "rows of an outbox");
+    }
+    const kept = join(dataDir, "clickhouse", "inboxes.txt");
+    writeFileSync(kept, "no inbox");
+    bench = openBench({ dataDir });
+    const found = readdirSync(join(dataDir, "clickhouse"));
+    expect(found.filter((name) => name.startsWith("inbox"))).toEqual(["inboxes.txt"]);
+    await bench.add(records(3));
+    expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
+    expect(await counts()).toEqual({ requests: 3, payloads: 3, usage: 3 });
+  });
+
   it("is tried until the file can be written, and inserts each row once", async () => {
     bench = openBench({ dataDir });
     // As on a full disk: nothing can be created here.
