@@ -56,9 +56,9 @@ export interface BillingPorts {
   readonly tickets: Tickets;
   /** Where credit is posted and read. */
   readonly book: Book;
-  /** What of an org's credit calls hold. */
+  /** The credit of each org that its calls hold. */
   readonly purse: Purse;
-  /** What of an org's credit was paid, and what was granted. */
+  /** How much of each org's credit was paid for, and how much was granted. */
   readonly lots: CreditLots;
   /** Tells the ledger that an org's automatic top-up has other bounds. */
   readonly boundsChanged: (orgId: string) => void;

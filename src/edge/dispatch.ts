@@ -160,7 +160,7 @@ function callOperation(
   });
 }
 
-/** @throws what `told` returns of a WeirError 415 */
+/** @throws WeirError 415 where the body is not JSON, as `told` returns it */
 function requireJsonOr(head: RequestHead, told: (error: WeirError) => WeirError): void {
   try {
     requireJson(head);

@@ -37,7 +37,7 @@ export function openMetrics(
   return { families, text: async () => metricsText(labelled(await families(), labels)) };
 }
 
-/** What the library says of several processes, in our words. Its `first` is for values that are equal. */
+/** The library's words for how one value is made of those of several processes, and ours. Its `first` is for values that are equal. */
 const OVER: Readonly<Record<string, Over>> = {
   sum: "sum",
   min: "min",

@@ -58,7 +58,7 @@ export function takeThinking(
   const display = displayOf(reasoning);
   // Claude does not think unasked, and how to show it alone does not ask for any.
   if (!canThink || isOnlyShown(reasoning)) {
-    // Not to show what is not there is done by nothing.
+    // A call that only asks to show no thinking has what it asks for, since there is none.
     if (!isOnlyShown(reasoning) || display.display === "summarized") options.putBack("reasoning");
     return undefined;
   }

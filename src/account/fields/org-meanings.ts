@@ -1,4 +1,7 @@
-/** What an org's fields mean that both requests and answers have, with other bounds: one text for both, and for events. */
+/**
+ * Meanings of an org's fields, for the API description. Requests, answers and events have the same fields with different bounds, so
+ * the text of each is written once, here.
+ */
 export const ORG_MEANINGS = {
   slug: "Short name, unique in the installation; stands wherever the org's id may.",
   name: "Display name.",

@@ -10,7 +10,7 @@ import { loadNodemailer, type MailTransport, type Message, nodemailerOptions } f
 const MOST_FILES = 1000;
 /** Ids of jobs sort by time, and so do the names. */
 const NAME = /^job_[0-9A-HJKMNP-TV-Z]{26}\.eml$/;
-/** What is written before it takes its name. */
+/** The file of a mail that is still being written: it is renamed once it is whole. */
 const DRAFT = /^job_[0-9A-HJKMNP-TV-Z]{26}\.part$/;
 /** The org whose mail it is, in a header that mails to people do not have; before the body, which is made of what orgs say. */
 const ORG_HEADER = "X-Weir-Org";

@@ -45,7 +45,7 @@ export interface SenderDeps {
 
 /** A server that takes longer for one mail is given up for now. */
 const SEND_MS = 120_000;
-/** What is on its way when the process stops may end in this time; else it is sent again after the next start. */
+/** A mail that is being sent when the process stops has so many milliseconds left; a later one is sent again after the next start. */
 const STOP_MS = 5000;
 
 export function mailSender(deps: SenderDeps): JobHandler<Waiting> {

@@ -239,7 +239,7 @@ function findingOf(
       atMs,
       httpStatus: status,
       durationMs: elapsedMs,
-      // What an address that is not public says is not the tenant's to read, whoever allowed the call.
+      // The tenant may not read what an address answers that is not public, whoever allowed the call to it.
       response: isShown ? shownText(body) : "",
       error,
     },

@@ -51,7 +51,10 @@ export interface Layout {
 
 const FIRST_BYTES = 256 * 1024;
 
-/** @throws what a stage or the finisher throws; nothing is then left of what was laid out */
+/**
+ * Lays out the rows of a batch in two stages, one for each table.
+ * @throws Error of the stages or of the finisher; the rows that were laid out by then are removed
+ */
 export async function layOut(slices: RowSlices, layout: Layout): Promise<LaidOut> {
   const [requests, payloads] = [new Laying(layout.stage()), new Laying(layout.stage())];
   try {

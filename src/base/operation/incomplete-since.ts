@@ -1,4 +1,4 @@
-/** What an answer that is made of records of calls says where some may be missing: from when on. */
+/** How an answer that is made of records of calls says from when on some of them may be missing. */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
 

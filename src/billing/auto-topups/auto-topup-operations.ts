@@ -131,7 +131,7 @@ function setConfig(deps: AutoTopupOperationDeps, caller: Caller, config: z.outpu
   return viewOf(deps, org);
 }
 
-/** What was announced or ordered with another amount. What the payment gateway was asked for goes on. */
+/** Drops a debit that was announced or ordered with another amount. One that the payment gateway was asked for goes on. */
 function dropOther(deps: AutoTopupOperationDeps, before: AutoTopupRow, after: AutoTopupRow): void {
   const { debit } = before;
   if (debit === null || debit.phase === "confirming") return;

@@ -115,7 +115,7 @@ export const providerBillOperations = ({ usage }: ProviderBillDeps) => ({
   }),
 });
 
-/** What is wrong with a line is found where nobody knows in which field it came. */
+/** Adds the field to the error of a line: the code that finds the fault does not know in which field the line came. */
 function inField(error: unknown, param: string): unknown {
   if (!(error instanceof WeirError) || error.kind !== "invalid_value") return error;
   return fail("invalid_value", error.message, { param, ...(error.details && { details: error.details }) });

@@ -10,7 +10,7 @@ export interface Place {
 
 /** A wrong value, with its place; only its beginning is repeated. */
 export function wrong({ line, column }: Place, what: string, value?: unknown): WeirError {
-  // What is nested may be too deep to be written.
+  // A nested value is not repeated: one that is nested too deep cannot be written as JSON.
   const isShown = ["string", "number", "boolean"].includes(typeof value);
   const shown = isShown ? `: ${JSON.stringify(String(value).slice(0, 40))}` : "";
   const message = `Line ${line}, column ${column}: ${what}${shown}.`;

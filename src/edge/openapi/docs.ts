@@ -186,7 +186,7 @@ function remarks(schema: Schema): string {
   return [text.replace(/\.$/, ""), said.charAt(0).toUpperCase() + said.slice(1)].filter(Boolean).join(". ");
 }
 
-/** What is JSON of the contents, also of a media type that is JSON by its suffix (RFC 6839 section 3.1). */
+/** The content that is JSON, by its media type or by that type's suffix (RFC 6839 section 3.1); undefined where none is. */
 function jsonOf(content: Content = {}): (Content[string] & { readonly type: string }) | undefined {
   const [type, json] =
     Object.entries(content).find(([name]) => /^application\/(?:\w+\+)?json$/.test(name)) ?? [];

@@ -75,7 +75,7 @@ export function callerError(
   }
 }
 
-/** What a firewall says holds no credential: it has none. */
+/** The words of a firewall may be repeated: it knows no credential that it could tell. */
 const stopped = ({ upstream: { message } }: UpstreamFailure, modelId: string) =>
   `A firewall before the provider behind ${modelId} refused the call${message === "" ? "." : `: ${message}`}`;
 

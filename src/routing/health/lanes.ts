@@ -168,7 +168,7 @@ export class Lanes {
     lane.isOver = true;
     lane.state.inFlight -= 1;
     const { endpoint, key } = lane;
-    // What an org's own calls do to its own key concerns that org alone.
+    // An org's own key fails for that org alone, so that is believed at once. A shared key is only suspected, and the gateway asks itself.
     const isOnlySuspect = this.#ask !== undefined && !key.isByok;
     const isForbidden = judgeLane(lane, result, nowMs, isOnlySuspect);
     const isRefused = this.#refused.judge(key, lane.keyProbe, result, nowMs, isOnlySuspect);

@@ -1,4 +1,4 @@
-/** What an org's data policy asks of endpoints and the catalog does not have: it is accepted, and said. */
+/** Warns where the catalog has no endpoint that an org's data policy allows: such a policy is accepted all the same. */
 import { didYouMean, nearest } from "../../base/document/nearest.ts";
 import { DEFAULT_DECISION } from "../planner/decision.ts";
 import type { RouteFacts } from "../planner/eligibility.ts";

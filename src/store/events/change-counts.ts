@@ -13,7 +13,7 @@ import type { TrailOptions } from "./trail-rows.ts";
 /** A month's row is put anew each day that something changes, and goes after the month. */
 const KEPT_DAYS = 32;
 
-/** What a person does of their own by signing in or answering: an org that used its quota up keeps nobody from that. Invitations bound them. */
+/** Acts of a person who signs in or answers an invitation: these are not refused where an org has used its quota up. The number of invitations bounds them. */
 const OF_SIGN_IN: ReadonlySet<string> = new Set(["join", "decline", "first_owner"]);
 
 /** They are as many as what was made before, and are what somebody does about a leak: no quota stops them. */

@@ -32,7 +32,7 @@ interface Choice {
   /** The part that is open, or the next one. */
   part: number;
   open: "text" | "reasoning" | undefined;
-  /** What is open has its signature: sources of it may still follow, text of it no more. */
+  /** The open part has its signature: its sources may still follow, but no more of its text. */
   sealed: boolean;
   calls: number;
   /** A text, a call or media came. */

@@ -14,7 +14,7 @@ interface NamedSpan extends Span {
 
 /** Steps of one slice, half a millisecond: one for each character that is looked at. */
 const STEPS_A_SLICE = 100_000;
-/** What is done with each part that is found takes as long as so many. */
+/** So many steps are counted for the work on each part that is found. */
 const STEPS_OF_PART = 200;
 /** No member that is looked for has a longer name. */
 const MAX_KEY = 64;

@@ -119,7 +119,7 @@ function fittedData(part: MediaPart, given: DataSource, source: Source): MediaPa
 const nameOf = (part: MediaPart, source: Source): string =>
   part.type === "document" && part.name !== undefined ? source.whole(part.name) : "";
 
-/** What the bytes tell counts more than the label, but where they tell less. */
+/** The type that the first bytes tell, or that of the label where it says more than they do. */
 function typeOf(label: string, told: Told | undefined, { type }: MediaPart): string {
   if (told === undefined) return label;
   const kind = kindOf(label);

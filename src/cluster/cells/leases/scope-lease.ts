@@ -42,7 +42,7 @@ export class ScopeLease extends Lease {
     return budget?.hard === true ? budget.limitMicroUsd : 0;
   }
 
-  /** Not where a call came with another budget since, or all clocks were set: other charges are of the period then. */
+  /** False where the budget has changed since, or all clocks were set: the answer was then about another limit, or about charges of another period. */
   protected override get isAnswerCurrent(): boolean {
     return this.#leasedOfMicroUsd === this.hardMicroUsd && this.#grantedAfter === this.#time.changes;
   }

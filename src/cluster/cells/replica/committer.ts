@@ -58,7 +58,7 @@ const outcomeUnknown = () =>
 export class Committer {
   readonly #deps: CommitterDeps;
   #waiting: Waiting[] = [];
-  /** They take credit that cells may hold who have not said so yet, which may take long: the others go on meanwhile. */
+  /** Acts that take credit, while some cells have yet to say what they have leased. That may take long, so other acts do not wait for it. */
   #aside: Waiting[] = [];
   /** By number: runs whose entry has not come by the stream yet. */
   readonly #sent = new Map<number, Sent>();

@@ -278,7 +278,7 @@ export class HoldQueue {
   }
 }
 
-/** What a wish is answered. Where a budget can cover it no more, it is asked for once more. */
+/** Takes what a call wishes to hold. Where a budget can no longer come to cover it, the least that the call can do with is asked for. */
 async function taken(wish: Wish): Promise<Reservation | HoldRefusal> {
   const answer = await wish.take();
   const isLast = "refusedBy" in answer && answer.refusedBy === "budget" && !wish.couldBeMet();

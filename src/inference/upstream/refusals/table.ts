@@ -108,7 +108,7 @@ export function refusalOf(status: number, upstream: UpstreamError): Refusal | un
     if (codes !== undefined && !codes.has(upstream.code) && !codes.has(upstream.type)) continue;
     if (when !== undefined && !when(upstream.message)) continue;
     const isOfRequest = OF_REQUEST.has(row.meaning);
-    // What is said of a member of the request may quote it, and is held against nothing else.
+    // A message about a member of the request may quote it: only rows about requests look for their words in it.
     if (words !== undefined && codes === undefined && !isOfRequest && upstream.param !== undefined) continue;
     const message = isOfRequest ? upstream.message : own;
     const found = words?.exec(message);

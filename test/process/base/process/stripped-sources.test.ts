@@ -1,4 +1,4 @@
-/** Sources that are kept without their types: a start runs what it would have run without them. */
+/** A start keeps the sources without their types for the next one: these tests show that each start runs what its own sources say. */
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,

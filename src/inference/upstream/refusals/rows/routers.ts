@@ -1,7 +1,7 @@
 /** Refusals of those that pass calls on to other providers: OpenRouter, GitHub Copilot, LiteLLM, One API and New API. */
 import { maximum, N, type Row, tokens } from "../row.ts";
 
-/** What they mean at OpenRouter; the list names all. */
+/** This page lists all codes of OpenRouter with their meanings. */
 const OPENROUTER_CODES =
   "https://www.developersdigest.tech/errors/api/openrouter/403-content-policy-violation";
 
