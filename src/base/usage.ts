@@ -3,7 +3,7 @@
  * + cache written (OpenAI's convention), so totals are comparable across dialects; `reasoningTokens` is part of
  * `outputTokens`.
  */
-import { addLine, type Cost, type CostLine, lineMicroUsd, type UnitPrices } from "./money.ts";
+import { type Cost, type CostLine, lineMicroUsd, type UnitPrices, withLine } from "./money.ts";
 
 export interface Usage {
   readonly inputTokens: number;
@@ -58,34 +58,33 @@ export function costOf(
   images = 0,
   { tier, uses }: ChargedExtras = NO_CHARGED_EXTRAS,
 ): Cost {
-  const lines = tokenLines(usage, prices, tier);
-  if (prices.request !== undefined) addLine(lines, "request", 1, prices.request);
-  if (prices.image !== undefined) addLine(lines, "image", images, prices.image);
+  let some = tokenLines(usage, prices, tier);
+  if (prices.request !== undefined) some = withLine(some, "request", 1, prices.request);
+  if (prices.image !== undefined) some = withLine(some, "image", images, prices.image);
   if (prices.searchUnit !== undefined)
-    addLine(lines, "search_unit", usage.searchUnits ?? 0, prices.searchUnit);
+    some = withLine(some, "search_unit", usage.searchUnits ?? 0, prices.searchUnit);
+  const lines = some ?? [];
   if (prices.serverTools !== undefined) addToolLines(lines, uses, prices.serverTools);
   let total = 0;
   for (const line of lines) total += line.micro_usd;
   return { total_micro_usd: total, lines, price_version: prices.version };
 }
 
-function tokenLines(usage: Usage, standard: UnitPrices, tier: string): CostLine[] {
+function tokenLines(usage: Usage, standard: UnitPrices, tier: string): CostLine[] | undefined {
   const prices = tier === "" ? standard : (standard.tiers?.[tier] ?? standard);
   const read = Math.min(usage.cacheReadTokens, usage.inputTokens);
   const write = Math.min(usage.cacheWriteTokens, usage.inputTokens - read);
   const fresh = usage.inputTokens - read - write;
   const apart = prices.reasoning === undefined ? 0 : Math.min(usage.reasoningTokens, usage.outputTokens);
-  const lines: CostLine[] = [];
-  addLine(lines, "input", fresh, prices.input, tier);
-  addLine(lines, "cache_read", read, prices.cacheRead ?? prices.input, tier);
+  let lines = withLine(undefined, "input", fresh, prices.input, tier);
+  lines = withLine(lines, "cache_read", read, prices.cacheRead ?? prices.input, tier);
   const hour = Math.min(usage.cacheWrite1hTokens ?? 0, write);
   const minutesPrice = prices.cacheWrite ?? prices.input;
   // Two lines of one kind, because the durations have different prices (T32).
-  addLine(lines, "cache_write", write - hour, minutesPrice, tier);
-  addLine(lines, "cache_write", hour, prices.cacheWrite1h ?? minutesPrice, tier);
-  addLine(lines, "output", usage.outputTokens - apart, prices.output, tier);
-  addLine(lines, "reasoning", apart, prices.reasoning ?? prices.output, tier);
-  return lines;
+  lines = withLine(lines, "cache_write", write - hour, minutesPrice, tier);
+  lines = withLine(lines, "cache_write", hour, prices.cacheWrite1h ?? minutesPrice, tier);
+  lines = withLine(lines, "output", usage.outputTokens - apart, prices.output, tier);
+  return withLine(lines, "reasoning", apart, prices.reasoning ?? prices.output, tier);
 }
 
 /** A line for each tool that was used, also at a price of zero: the provider charges nothing for it. */
@@ -123,9 +122,8 @@ export function byokFeeMicroUsd(costMicroUsd: number, { bps, microUsdPerRequest 
 /** Replaces `cost` where an own key answered: one line, or none where the fee is zero. */
 export function byokCost(cost: Cost, fee: ByokFee): Cost {
   const microUsd = byokFeeMicroUsd(cost.total_micro_usd, fee);
-  const lines: CostLine[] = [];
-  if (microUsd > 0) addLine(lines, "byok_fee", 1, microUsd * 1000);
-  return { total_micro_usd: microUsd, lines, price_version: cost.price_version };
+  const lines = microUsd > 0 ? withLine(undefined, "byok_fee", 1, microUsd * 1000) : undefined;
+  return { total_micro_usd: microUsd, lines: lines ?? [], price_version: cost.price_version };
 }
 
 /** The charge for a call that no upstream answered. */

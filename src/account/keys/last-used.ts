@@ -2,7 +2,7 @@
  * When each key was last used: recorded in memory on every call, written in batches at most once a minute. Kill -9
  * loses at most the last minute's records, never a key.
  */
-import { sliced } from "../../base/sliced.ts";
+import { sliced } from "../../base/lists.ts";
 import type { AccountTables } from "../tables.ts";
 
 const FLUSH_EVERY_MS = 60_000;

@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { sliced } from "../../base/sliced.ts";
+import { sliced } from "../../base/lists.ts";
 import type { Table } from "../../store/store.ts";
 import { PAST_IDS } from "../../store/tables/key-order.ts";
 import { StoreTables } from "../../store/tables/store-tables.ts";

@@ -3,7 +3,7 @@
  * the first call, so nothing is charged meanwhile; if it is interrupted, the next start does it again.
  */
 import { localDay } from "../../base/clock.ts";
-import { sliced } from "../../base/sliced.ts";
+import { sliced } from "../../base/lists.ts";
 import type { Store } from "../../store/store.ts";
 import type { LocalBook } from "../ledger/book.ts";
 import { ORG_DETAIL, type OrgSpendRow, orgSpendRows } from "./org-spend.ts";

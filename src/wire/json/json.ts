@@ -264,15 +264,28 @@ const byPlace = (a: Edit, b: Edit): number => a.start - b.start || a.end - b.end
 /** The edits by their places. Most are in order already: checking costs less than sorting. */
 export function inOrder(edits: readonly Edit[]): readonly Edit[] {
   for (let i = 1; i < edits.length; i++) {
-    if (byPlace(edits[i - 1] as Edit, edits[i] as Edit) > 0) return [...edits].sort(byPlace);
+    if (byPlace(edits[i - 1] as Edit, edits[i] as Edit) > 0)
+      return edits.length > FEW ? [...edits].sort(byPlace) : insertedInOrder(edits);
   }
   return edits;
+}
+
+/** For a few: `sort` takes a kilobyte of memory for three. */
+function insertedInOrder(edits: readonly Edit[]): Edit[] {
+  const ordered = [...edits];
+  for (let i = 1; i < ordered.length; i++) {
+    const edit = ordered[i] as Edit;
+    let at = i;
+    for (; at > 0 && byPlace(ordered[at - 1] as Edit, edit) > 0; at--) ordered[at] = ordered[at - 1] as Edit;
+    ordered[at] = edit;
+  }
+  return ordered;
 }
 
 const tooDeep = (pointer: string) =>
   fail("invalid_value", `The body nests deeper than ${MAX_DEPTH} levels.`, { param: pointer });
 
-/** Up to so many members, comparing all pairs costs less than a set. */
+/** Up to so many members or edits, comparing all pairs costs less than a set, or than to sort. */
 const FEW = 16;
 
 function refuseTwice(members: readonly Member[], pointer: string): void {

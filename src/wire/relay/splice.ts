@@ -3,6 +3,7 @@
  * extension is removed, and the provider's quirks are applied. Every other byte is passed on unchanged.
  */
 import type { Dialect, Endpoint } from "../../base/endpoint.ts";
+import { grown } from "../../base/lists.ts";
 import { NO_REMOVALS, removalsOf } from "../extras/removals.ts";
 import { type SentExtras, sentOf } from "../extras/sent.ts";
 import { type Billed, sift } from "../extras/sift.ts";
@@ -34,14 +35,14 @@ export function spliceOf(
   const gone = unpriced.length === 0 ? NO_REMOVALS : removalsOf(bytes, members, unpriced);
   const options = optionsFor(svc, endpoint, dialect, billed, kept);
   const quirks = quirkEdits(members, options, provider, dialect, gone.remove);
-  const edits = [...quirks.edits];
-  for (const edit of gone.edits) if (!quirks.edits.some((other) => overlap(edit, other))) edits.push(edit);
+  let edits: Edit[] | undefined = quirks.edits.length === 0 ? undefined : [...quirks.edits];
+  for (const edit of gone.edits) if (!overlapsOne(edit, quirks.edits)) edits = grown(edits, edit);
   const model = memberOf(members, "model");
   if (model !== undefined && !quirks.remove.includes("model")) {
-    edits.push({ start: model.valueStart, end: model.valueEnd, text: quotedName(upstreamModel) });
+    edits = grown(edits, { start: model.valueStart, end: model.valueEnd, text: quotedName(upstreamModel) });
   }
   return {
-    edits,
+    edits: edits ?? [],
     remove: ["svc", ...quirks.remove, ...gone.remove],
     dropped: gone === NO_REMOVALS ? [...quirks.dropped] : [...gone.pointers.map(utf8Of), ...quirks.dropped],
     extras:
@@ -50,6 +51,9 @@ export function spliceOf(
         : sentOf([...notReplaced(kept, options), ...options.kept], [...unpriced, ...options.unpriced]),
   };
 }
+
+const overlapsOne = (edit: Edit, others: readonly Edit[]): boolean =>
+  others.some((other) => overlap(edit, other));
 
 const overlap = (a: Edit, b: Edit): boolean => a.start < b.end && b.start < a.end;
 
@@ -79,6 +83,9 @@ export function without(
   return { ...splice, edits: splice.edits.filter(stays), remove: [...splice.remove, ...names] };
 }
 
+const outside = (edits: readonly Edit[], gone: readonly Edit[]): Edit[] =>
+  edits.filter((edit) => !isWithinOne(edit, gone));
+
 /** Larger bodies are not copied. */
 const ONE_PIECE_BYTES = 64 * 1024;
 
@@ -87,8 +94,7 @@ export function spliced(
   { edits, remove, dropped, extras }: RequestSplice,
 ): Outgoing {
   const gone = removeMembers(members, remove);
-  const left = gone.length === 0 ? edits : edits.filter((edit) => !isWithinOne(edit, gone));
-  const all = [...left, ...gone];
+  const all = gone.length === 0 ? edits : [...outside(edits, gone), ...gone];
   const parts = bytes.length <= ONE_PIECE_BYTES ? [editedBytes(bytes, all)] : editedParts(bytes, all);
   return { parts, dropped, extras };
 }

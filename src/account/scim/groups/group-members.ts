@@ -3,8 +3,8 @@
  * up: a process that dies between two of them leaves the rest to the directory, which repeats what was not answered.
  */
 import { nextTurn } from "../../../base/clock.ts";
+import { sliced } from "../../../base/lists.ts";
 import type { Caller } from "../../../base/operation/operation.ts";
-import { sliced } from "../../../base/sliced.ts";
 import { scimFail, scimStatus } from "../error.ts";
 import { type MembershipDeps, settleRole } from "../membership.ts";
 import type { ScimGroupRow, ScimUserRow } from "../rows.ts";

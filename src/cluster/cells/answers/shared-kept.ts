@@ -3,7 +3,7 @@
  * the others find them. What a client has in full is there in nearly all cases: its last bytes wait for Redis for a moment.
  */
 import { inTime, type Timers } from "../../../base/clock.ts";
-import { sliced } from "../../../base/sliced.ts";
+import { sliced } from "../../../base/lists.ts";
 import type {
   OwnRows,
   SharedAnswers,

@@ -1,5 +1,5 @@
 /** Adds the spend that a release before this one counted for each key of a lineage to the lineage's: see `60-budgets.lua`, "spend_join". */
-import { sliced } from "../../../base/sliced.ts";
+import { sliced } from "../../../base/lists.ts";
 import { openPeriods } from "../../../credits/budgets/periods.ts";
 import type { Lane } from "../exchange/exchange.ts";
 import { keyScope } from "../leases/scopes.ts";

@@ -1,6 +1,6 @@
 /** Spend of all cells, asked from the dataset for those who look at it: what is asked within some milliseconds goes together. */
 import { fail } from "../../../base/errors.ts";
-import { sliced } from "../../../base/sliced.ts";
+import { sliced } from "../../../base/lists.ts";
 import type { PeriodSpend } from "../../../credits/budgets/budgets.ts";
 import type { Lane } from "../exchange/exchange.ts";
 import type { ScopeLeases } from "../leases/scope-leases.ts";

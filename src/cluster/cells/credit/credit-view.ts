@@ -2,7 +2,7 @@
  * Orgs' credit as a cell knows it: for an act, what the act depends on; for others, what the dataset last said when it was asked.
  */
 
-import { sliced } from "../../../base/sliced.ts";
+import { sliced } from "../../../base/lists.ts";
 import type { Lane } from "../exchange/exchange.ts";
 import { type ActCredit, type OrgFunds, readFunds } from "../replica/act-credit.ts";
 

@@ -1,6 +1,6 @@
 /** What goes up of what a folder counted and no act depends on: when keys were last used, and results of canaries. */
 
-import { sliced } from "../../../base/sliced.ts";
+import { sliced } from "../../../base/lists.ts";
 import type { CanaryRow } from "../../../routing/policies/canary/canary-row.ts";
 import { countsName } from "../../../routing/policies/canary/shared-canaries.ts";
 import { packContent } from "../../../store/lmdb/checked.ts";

@@ -1,7 +1,7 @@
 /** What goes up of a folder's money: postings, balances, and what was spent in the periods of budgets. */
 import { AccountTables } from "../../../account/tables.ts";
+import { sliced } from "../../../base/lists.ts";
 import { bootName } from "../../../base/process/boot.ts";
-import { sliced } from "../../../base/sliced.ts";
 import { spendSoFar } from "../../../credits/budgets/spend-so-far.ts";
 import { openCredits } from "../../../credits/ledger/credits.ts";
 import { entryOf, type StoredEntry } from "../../../credits/ledger/entry.ts";

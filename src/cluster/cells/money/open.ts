@@ -8,7 +8,7 @@ import type { AccountTables } from "../../../account/tables.ts";
 import type { Way } from "../../../analytics/clickhouse/inserted-until.ts";
 import type { AnalyticsLedger } from "../../../analytics/outbox/ledger.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { sliced } from "../../../base/sliced.ts";
+import { sliced } from "../../../base/lists.ts";
 import { type LedgerEntry, settleEntry } from "../../../credits/ledger/entry.ts";
 import { openLedger } from "../../../credits/ledger/ledger.ts";
 import { UnchargedCalls } from "../../../credits/ledger/uncharged.ts";

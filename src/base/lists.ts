@@ -1,0 +1,23 @@
+/** Long lists in parts, and short ones that take no more memory than they need. */
+
+/** Slices of at most so many; lazily. */
+export function* sliced<T>(items: Iterable<T>, most: number): Generator<T[]> {
+  let slice: T[] = [];
+  for (const item of items) {
+    if (slice.push(item) < most) continue;
+    yield slice;
+    slice = [];
+  }
+  if (slice.length > 0) yield slice;
+}
+
+/**
+ * Adds an item to a list that is made with its first one. An empty list that grows takes room for seventeen items, and most lists of a call
+ * get one or two.
+ * @returns the list
+ */
+export function grown<T>(list: T[] | undefined, item: T): T[] {
+  if (list === undefined) return [item];
+  list.push(item);
+  return list;
+}
