@@ -60,15 +60,16 @@ function callModel(
   request: Received,
 ): void {
   const call = new ReceivedCall(deps, route, request);
-  const { who } = call;
-  if (who instanceof Promise)
-    readFor(deps, request, call, (key, body, share) => call.begin(key, body, share));
+  const { who, maxBytes } = call;
+  if (who instanceof Promise) readLate(deps, request, call);
   else
-    deps.uploads.read(request.res, request.reply, request.head, who.orgId, call.maxBytes, (uploaded) => {
-      if (!("body" in uploaded)) call.refused(uploaded);
-      else call.begin(who, uploaded.body, uploaded.share);
-    });
+    deps.uploads.read(request.res, request.reply, request.head, who.orgId, maxBytes, (uploaded) =>
+      call.uploaded(who, uploaded),
+    );
 }
+
+const readLate = (deps: DispatchDeps, request: Received, call: ReceivedCall): void =>
+  readFor(deps, request, call, (key, body, share) => call.begin(key, body, share));
 
 /** Whose share of the memory for bodies an unknown sender's body takes, a second at most if it stays unknown. */
 const UNKNOWN_ORG = "unknown";
@@ -89,7 +90,7 @@ function readFor<T extends { readonly orgId: string }>(
     return;
   }
   let known: T | undefined;
-  const stop = deps.uploads.read(res, reply, head, UNKNOWN_ORG, maxBytes, (uploaded) => {
+  const upload = deps.uploads.read(res, reply, head, UNKNOWN_ORG, maxBytes, (uploaded) => {
     if (!("body" in uploaded)) {
       sender.refused(uploaded, known);
       return;
@@ -107,7 +108,7 @@ function readFor<T extends { readonly orgId: string }>(
     (found) => {
       known = found;
     },
-    (error: unknown) => stop(reportedError(deps, error, id)),
+    (error: unknown) => upload.refuse(reportedError(deps, error, id)),
   );
 }
 

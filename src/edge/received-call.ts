@@ -11,6 +11,7 @@ import type { Inquiry } from "../inference/exchange/inquiry/inquire.ts";
 import { refuse, refuseBody, reportedError } from "./answers.ts";
 import { authorizeKey } from "./authorize.ts";
 import type { BodyShare } from "./body/body-budget.ts";
+import type { Uploaded } from "./body/uploads.ts";
 import { outOfTouch, whoCalls } from "./catch-up.ts";
 import type { DispatchDeps, Received, Sender } from "./received.ts";
 import type { SocketReply } from "./reply.ts";
@@ -56,7 +57,7 @@ export class ReceivedCall implements Sender<KeyContext> {
     this.#startMs = deps.clock.monotonic();
     this.#tsMs = deps.clock.now();
     this.#credential = bearer(head) ?? (format.habits.sendsApiKey === true ? apiKey(head) : undefined);
-    this.who = deps.catchUp === undefined ? this.#keyNow() : whoCalls(deps.catchUp, () => this.#keyNow());
+    this.who = deps.catchUp === undefined ? this.#keyNow() : this.#keyOf(deps.catchUp);
     requireJson(head);
     if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
     this.#passing = passingHeaders(head, format.habits);
@@ -67,6 +68,11 @@ export class ReceivedCall implements Sender<KeyContext> {
 
   refused(error: WeirError): void {
     refuseBody(this.#reply, error, this.#id, this.#format.errorBody);
+  }
+
+  uploaded(key: KeyContext, uploaded: Uploaded): void {
+    if ("body" in uploaded) this.begin(key, uploaded.body, uploaded.share);
+    else this.refused(uploaded);
   }
 
   begin(key: KeyContext, body: Buffer, share: BodyShare): void {
@@ -92,10 +98,16 @@ export class ReceivedCall implements Sender<KeyContext> {
     const { clock, catchUp } = this.#deps;
     const isSlow = clock.monotonic() - this.#startMs > SLOW_BODY_MS;
     if (!isSlow && catchUp?.isBehind() !== true) this.#pass(incoming);
-    else
-      void lookedUpAgain(this.#deps, incoming, () => this.#keyNow()).then(
-        (checked) => checked && this.#pass(checked),
-      );
+    else void this.#passAgain(incoming);
+  }
+
+  async #passAgain(incoming: Incoming): Promise<void> {
+    const checked = await lookedUpAgain(this.#deps, incoming, () => this.#keyNow());
+    if (checked !== undefined) this.#pass(checked);
+  }
+
+  #keyOf(catchUp: NonNullable<DispatchDeps["catchUp"]>): MaybePromise<KeyContext> {
+    return whoCalls(catchUp, () => this.#keyNow());
   }
 
   #keyNow(): KeyContext {

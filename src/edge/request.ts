@@ -60,16 +60,11 @@ export class RequestHead {
    */
   constructor(req: HttpRequest, keepsAll: boolean, readsTrace: boolean) {
     if (keepsAll) this.#others = new Map();
-    const take = (name: string, value: string) => {
+    req.forEach((name, value) => {
       this.#take(name, value);
-      if (this.#others !== undefined && !this.#others.has(name)) this.#others.set(name, value);
-    };
-    if (!readsTrace) req.forEach(take);
-    else
-      req.forEach((name, value) => {
-        take(name, value);
-        this.#takeTrace(name, value);
-      });
+      if (keepsAll) this.#keep(name, value);
+      if (readsTrace) this.#takeTrace(name, value);
+    });
     if (this.#others?.get("idempotency-key") === "") this.#others.set("idempotency-key", NO_KEY);
   }
 
@@ -132,6 +127,10 @@ export class RequestHead {
       default:
         this.#takeFraming(name, value);
     }
+  }
+
+  #keep(name: string, value: string): void {
+    if (this.#others?.has(name) === false) this.#others.set(name, value);
   }
 
   #takeTrace(name: string, value: string): void {

@@ -15,7 +15,7 @@ import type { ClientAddress } from "./client-address.ts";
 import { type Cors, corsOf, isForOtherOrigins } from "./cors.ts";
 import { addressesOf, dispatch } from "./dispatch.ts";
 import type { OpenRequests } from "./open-requests.ts";
-import type { DispatchDeps } from "./received.ts";
+import type { DispatchDeps, Received } from "./received.ts";
 import { SocketReply } from "./reply.ts";
 import { httpHead, RequestHead, servedAddress } from "./request.ts";
 import type { Route } from "./routes.ts";
@@ -136,7 +136,7 @@ function listen(app: HeldHandlers, deps: PageServerDeps, host: string, wanted: n
     const error = fail("not_found", `There is no ${req.getCaseSensitiveMethod()} ${path.slice(0, 200)}.`);
     // Anthropic's clients use more routes below this path than the gateway offers.
     const errorBody = path.startsWith("/v1/messages/") ? CALLS.messages.format.errorBody : errorEnvelope;
-    receive(deps, { res, req }, HEAD, (reply, _, id) => refuse(reply, error, id, errorBody));
+    receive(deps, res, req, HEAD, ({ reply, id }) => refuse(reply, error, id, errorBody));
   });
   return new Promise((resolve, reject) => {
     // Exclusive port: two processes sharing one unknowingly would each get half of the calls.
@@ -184,9 +184,10 @@ const WHOLE_HEAD: Reading = { keepsHead: true };
  */
 function receive(
   deps: PageServerDeps,
-  { res, req }: { readonly res: HttpResponse; readonly req: HttpRequest },
+  res: HttpResponse,
+  req: HttpRequest,
   { keepsHead, cors }: Reading,
-  act: (reply: SocketReply, head: RequestHead, id: string) => void,
+  act: (request: Received) => void,
 ): void {
   const { isCrowded, security, requests } = deps;
   const reply = new SocketReply(res, req.getMethod() === "head", isCrowded, security, requests);
@@ -200,7 +201,7 @@ function receive(
   // Trailers after the last chunk would be parsed as a request: such a connection gets no second one.
   if (head.fault !== undefined) reply.afterwards = "close";
   else if (head.isChunked || isLeaving) reply.afterwards = "drain";
-  if (head.fault === undefined) act(reply, head, id);
+  if (head.fault === undefined) act({ res, req, reply, head, id });
   else refuse(reply, fail("invalid_value", head.fault), id);
 }
 
@@ -248,7 +249,7 @@ function openToOthers(
     open.some((route) => "exchange" in route),
   );
   app.on("options", pattern, (res, req) =>
-    receive(deps, { res, req }, WHOLE_HEAD, (reply, head, id) =>
+    receive(deps, res, req, WHOLE_HEAD, ({ reply, head, id }) =>
       reply.send(204, cors.preflight(head) + identityHeaders(id), ""),
     ),
   );
@@ -267,7 +268,7 @@ function refuseOthers(
   const allowed = methods.join(", ").replace("GET", "GET, HEAD");
   app.on("any", pattern, (res, req) => {
     const error = fail("method_not_allowed", `${req.getCaseSensitiveMethod()} is not offered here.`);
-    receive(deps, { res, req }, { keepsHead: false, cors }, (reply, head, id) =>
+    receive(deps, res, req, { keepsHead: false, cors }, ({ reply, head, id }) =>
       refuse(reply, error, id, errorBodyOf(route, head), ["allow", allowed]),
     );
   });
@@ -282,17 +283,17 @@ function bind(
 ): void {
   const reading = { keepsHead: !("exchange" in route), cors };
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
-  const answer = (res: HttpResponse, req: HttpRequest) =>
-    receive(deps, { res, req }, reading, (reply, head, id) => {
-      try {
-        const request = { res, req, reply, head, id };
-        dispatch(deps, route, request, names.length === 0 ? NO_PARAMS : paramsOf(names, req));
-      } catch (error) {
-        // The body is still arriving: it is read and dropped, so that the answer can be sent.
-        if (!reply.closed) res.onData(() => {});
-        refuse(reply, reportedError(deps, error, id), id, errorBodyOf(route, head));
-      }
-    });
+  const act = (request: Received) => {
+    try {
+      dispatch(deps, route, request, names.length === 0 ? NO_PARAMS : paramsOf(names, request.req));
+    } catch (error) {
+      const { res, reply, head, id } = request;
+      // The body is still arriving: it is read and dropped, so that the answer can be sent.
+      if (!reply.closed) res.onData(() => {});
+      refuse(reply, reportedError(deps, error, id), id, errorBodyOf(route, head));
+    }
+  };
+  const answer = (res: HttpResponse, req: HttpRequest) => receive(deps, res, req, reading, act);
   const verbs = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
   app.on(verbs[route.method], pattern, answer);
   if (route.method === "GET") app.on("head", pattern, answer);
@@ -306,7 +307,7 @@ function serveFile(
 ): void {
   const file = files.get(decode(req.getUrl().slice(prefix.length)));
   const known = req.getHeader("if-none-match");
-  receive(deps, { res, req }, HEAD, (reply, _, id) => {
+  receive(deps, res, req, HEAD, ({ reply, id }) => {
     if (file === undefined) {
       refuse(reply, fail("not_found", "There is no such file."), id);
       return;
@@ -327,7 +328,7 @@ const paramsOf = (names: readonly string[], req: HttpRequest): Record<string, st
   Object.fromEntries(names.map((name, i) => [name, decode(req.getParameter(i) ?? "")]));
 
 function servePage(deps: PageServerDeps, page: Page, res: HttpResponse, req: HttpRequest): void {
-  receive(deps, { res, req }, WHOLE_HEAD, (reply, head, id) => {
+  receive(deps, res, req, WHOLE_HEAD, ({ reply, head, id }) => {
     if (page.isPublic === true) reply.isPublic();
     const seen = httpHead(head, addressesOf(deps, res, head), deps.publicHost);
     page

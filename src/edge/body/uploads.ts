@@ -51,6 +51,23 @@ export class Uploads {
   /** The start of the next turn is scheduled. */
   #isTurnAsked = false;
   readonly #timer: NodeJS.Timeout;
+  /** One for all uploads. */
+  readonly #host: UploadHost = {
+    slow: (upload) => {
+      upload.nextLookMs = this.#clock.monotonic() + this.#pace.windowMs;
+      this.#slow.add(upload);
+    },
+    taken: (upload, bytes) => this.#taken(upload, bytes),
+    ended: (upload) => {
+      this.#slow.delete(upload);
+      // The rest of a refused body is read too, so that the client can read the answer.
+      if (this.#resting.delete(upload)) this.#resume(upload);
+    },
+    left: (upload) => {
+      this.#slow.delete(upload);
+      this.#resting.delete(upload);
+    },
+  };
 
   constructor(budget: BodyBudget, pace: UploadPace, clock: Clock) {
     this.#budget = budget;
@@ -65,7 +82,7 @@ export class Uploads {
 
   /**
    * Calls `done` once, except where the client has disconnected: the memory is then returned to the budget.
-   * @returns a function that refuses a body that is still arriving: `done` gets the error; without effect later
+   * @returns what refuses a body that is still arriving: `done` gets the error; without effect later
    */
   read(
     res: HttpResponse,
@@ -74,32 +91,17 @@ export class Uploads {
     orgId: string,
     maxBytes: number,
     done: (uploaded: Uploaded) => void,
-  ): (error: WeirError) => void {
-    const share = new BodyShare(this.#budget, orgId);
-    const upload = new Upload(res, reply, share, this.#decoding, (result) => {
-      this.#slow.delete(upload);
-      // The rest of a refused body is read too, so that the client can read the answer.
-      if (this.#resting.delete(upload)) this.#resume(upload);
-      if (upload.isWhole && reply.afterwards === "drain") reply.afterwards = "close";
-      if (Buffer.isBuffer(result)) done({ body: result, share });
-      else {
-        share.release();
-        done(result);
-      }
-    });
-    reply.onGone(() => {
-      this.#slow.delete(upload);
-      this.#resting.delete(upload);
-      upload.leave();
-    });
-    upload.start(head, maxBytes, {
-      slow: () => {
-        upload.nextLookMs = this.#clock.monotonic() + this.#pace.windowMs;
-        this.#slow.add(upload);
-      },
-      taken: (bytes) => this.#taken(upload, bytes),
-    });
-    return (error) => upload.refuse(error);
+  ): { refuse(error: WeirError): void } {
+    const upload = new Upload(
+      this.#host,
+      this.#decoding,
+      res,
+      reply,
+      new BodyShare(this.#budget, orgId),
+      done,
+    );
+    upload.start(head, maxBytes);
+    return upload;
   }
 
   #taken(upload: Upload, bytes: number): void {
@@ -164,24 +166,34 @@ export class Uploads {
   }
 }
 
-interface UploadEvents {
+/** Told of each upload. */
+interface UploadHost {
   /** The body did not arrive at once. */
-  slow(): void;
+  slow(upload: Upload): void;
   /** Bytes arrived, and more are expected. */
-  taken(bytes: number): void;
+  taken(upload: Upload, bytes: number): void;
+  /** The body is read, or refused. */
+  ended(upload: Upload): void;
+  /** The client has disconnected. */
+  left(upload: Upload): void;
 }
 
+/** One body. It has no function of its own but those that its connection calls, since every call makes one. */
 class Upload {
   nextLookMs = 0;
   /** When it was last paused. */
   restsSinceMs = 0;
   /** All bytes have arrived; they may still be decompressed. */
   isWhole = false;
+  readonly #host: UploadHost;
+  readonly #decoding: DecodeQueue;
   readonly #res: HttpResponse;
   readonly #reply: SocketReply;
   readonly #share: BodyShare;
-  readonly #decoding: DecodeQueue;
-  readonly #give: (result: Buffer | WeirError) => void;
+  readonly #done: (uploaded: Uploaded) => void;
+  #maxBytes = 0;
+  #encoding = "";
+  #isSlow = false;
   #gathering: BodyBuffer | undefined;
   /** Stops a decompression that runs, or waits. */
   #stopDecoding: (() => void) | undefined;
@@ -190,17 +202,19 @@ class Upload {
   #over = false;
 
   constructor(
+    host: UploadHost,
+    decoding: DecodeQueue,
     res: HttpResponse,
     reply: SocketReply,
     share: BodyShare,
-    decoding: DecodeQueue,
-    give: (result: Buffer | WeirError) => void,
+    done: (uploaded: Uploaded) => void,
   ) {
+    this.#host = host;
+    this.#decoding = decoding;
     this.#res = res;
     this.#reply = reply;
     this.#share = share;
-    this.#decoding = decoding;
-    this.#give = give;
+    this.#done = done;
   }
 
   /** The answer was sent, or the client has left: the connection may not be touched any more. */
@@ -208,24 +222,29 @@ class Upload {
     return this.#reply.closed;
   }
 
-  start(head: RequestHead, maxBytes: number, tell: UploadEvents): void {
-    const { contentLength, contentEncoding, isChunked } = head;
-    let isSlow = isChunked;
-    if (isSlow) tell.slow();
-    this.#res.onData((piece, isLast) => {
-      if (this.#over) return;
-      const bytes = piece.byteLength;
-      this.#take(piece, maxBytes);
-      if (isLast) this.#end(contentEncoding, maxBytes);
-      else if (!isSlow && !this.#over) {
-        isSlow = true;
-        tell.slow();
-      }
-      if (!isLast) tell.taken(bytes);
-    });
+  start({ contentLength, contentEncoding, isChunked }: RequestHead, maxBytes: number): void {
+    this.#maxBytes = maxBytes;
+    this.#encoding = contentEncoding;
+    this.#reply.onGone(() => this.#leave());
+    if (isChunked) this.#tellSlow();
+    this.#res.onData((piece, isLast) => this.#arrive(piece, isLast));
     // Only after `onData`: the answer ends the response, which must not be used from then on.
     if (contentLength > maxBytes) this.refuse(tooLarge(maxBytes));
-    else this.#begin(contentLength, maxBytes);
+    else this.#begin(contentLength);
+  }
+
+  #tellSlow(): void {
+    this.#isSlow = true;
+    this.#host.slow(this);
+  }
+
+  #arrive(piece: ArrayBuffer, isLast: boolean): void {
+    if (this.#over) return;
+    const bytes = piece.byteLength;
+    this.#take(piece);
+    if (isLast) this.#end();
+    else if (!this.#isSlow && !this.#over) this.#tellSlow();
+    if (!isLast) this.#host.taken(this, bytes);
   }
 
   /** Bytes since the last call. */
@@ -260,7 +279,8 @@ class Upload {
   }
 
   /** The client has disconnected. A body already handed over is released by its receiver. */
-  leave(): void {
+  #leave(): void {
+    this.#host.left(this);
     if (this.#over) return;
     this.#over = true;
     this.#gathering = undefined;
@@ -268,23 +288,24 @@ class Upload {
     this.#share.release();
   }
 
-  #begin(announced: number, maxBytes: number): void {
+  #begin(announced: number): void {
     try {
-      this.#gathering = new BodyBuffer(announced, maxBytes, this.#share);
+      this.#gathering = new BodyBuffer(announced, this.#maxBytes, this.#share);
     } catch (error) {
       this.refuse(asWeirError(error));
     }
   }
 
-  #take(piece: ArrayBuffer, maxBytes: number): void {
+  #take(piece: ArrayBuffer): void {
     try {
-      if (this.#gathering?.add(new Uint8Array(piece)) === false) this.refuse(tooLarge(maxBytes));
+      if (this.#gathering?.add(new Uint8Array(piece)) === false) this.refuse(tooLarge(this.#maxBytes));
     } catch (error) {
       this.refuse(asWeirError(error));
     }
   }
 
-  #end(encoding: string, maxBytes: number): void {
+  #end(): void {
+    const encoding = this.#encoding;
     const body = this.#gathering?.whole();
     if (body === undefined) return;
     this.isWhole = true;
@@ -296,13 +317,13 @@ class Upload {
     const codings = codingsOf(encoding);
     if (codings instanceof WeirError) this.#finish(codings);
     else if (codings.length === 0) this.#finish(body);
-    else this.#decode(body, codings, maxBytes);
+    else this.#decode(body, codings);
   }
 
-  #decode(body: Buffer, codings: readonly Coding[], maxBytes: number): void {
+  #decode(body: Buffer, codings: readonly Coding[]): void {
     try {
       this.#stopDecoding = this.#decoding.add(this.#share.orgId, (over) =>
-        decode(body, codings, this.#share, maxBytes, (decoded) => {
+        decode(body, codings, this.#share, this.#maxBytes, (decoded) => {
           over();
           this.#finish(decoded);
         }),
@@ -316,6 +337,16 @@ class Upload {
     this.#over = true;
     this.#gathering = undefined;
     this.#give(result);
+  }
+
+  #give(result: Buffer | WeirError): void {
+    this.#host.ended(this);
+    if (this.isWhole && this.#reply.afterwards === "drain") this.#reply.afterwards = "close";
+    if (Buffer.isBuffer(result)) this.#done({ body: result, share: this.#share });
+    else {
+      this.#share.release();
+      this.#done(result);
+    }
   }
 }
 
