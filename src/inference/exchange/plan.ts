@@ -53,11 +53,21 @@ export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<Plann
   const reachable = answering(reachableModel(deps, call, model), call.incoming.format);
   if (task !== "generate" || request.hasOpaque || !isNear(reachable, facts))
     return planned(deps, call, model, reachable, facts.promptTokens);
-  const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
+  return plannedCounted(deps, call, model, reachable);
+}
+
+async function plannedCounted(
+  deps: PlanDeps,
+  call: ReadCall,
+  model: Model,
+  reachable: Model,
+): Promise<PlannedCall> {
+  const { request } = call;
+  const promptTokens = await deps.bodies.countPrompt(call.incoming.format, request).then(
     (tokens) => Math.floor(tokens * TEXT_SHARE),
-    () => facts.promptTokens,
+    () => request.facts.promptTokens,
   );
-  return counted.then((promptTokens) => planned(deps, call, model, reachable, promptTokens));
+  return planned(deps, call, model, reachable, promptTokens);
 }
 
 /** The model that the call names. @throws WeirError `model_not_found` */
@@ -82,8 +92,12 @@ function reachableModel({ catalog, ownKeys }: PlanDeps, call: Call, model: Model
  */
 function answering(model: Model, format: ClientFormat): Model {
   const { endpoints } = model;
-  if (endpoints.every((endpoint) => canAnswer(format, endpoint))) return model;
-  const able = endpoints.filter((endpoint) => canAnswer(format, endpoint));
+  for (const endpoint of endpoints) if (!canAnswer(format, endpoint)) return withThoseThatCan(model, format);
+  return model;
+}
+
+function withThoseThatCan(model: Model, format: ClientFormat): Model {
+  const able = model.endpoints.filter((endpoint) => canAnswer(format, endpoint));
   if (able.length > 0) return { ...model, endpoints: able };
   const message = `${model.id} only continues texts: ask it at /v1/completions.`;
   throw fail("capability_not_supported", message, { param: "/model" });
@@ -115,8 +129,17 @@ function planned(
   const { names } = call;
   call.affinityKey = affinityKey(decision.affinity, names, format, request);
   const { canary, experiment } = decision;
+  const asked = request.facts;
+  // Member by member: a spread of them with others behind takes half as much again.
   const facts: RouteFacts = {
-    ...request.facts,
+    stream: asked.stream,
+    hasTools: asked.hasTools,
+    parallelTools: asked.parallelTools,
+    hasImages: asked.hasImages,
+    hasAudio: asked.hasAudio,
+    hasSchema: asked.hasSchema,
+    longestTokens: asked.longestTokens,
+    maxTokens: asked.maxTokens,
     promptTokens,
     environment,
     orgPolicy: dataPolicy,
@@ -137,8 +160,8 @@ function planned(
   call.plan = callPlan;
   if (callPlan.attempts.length === 0) {
     const unreachable = deps.catalog.current().unreachable(model.id);
-    const asked = { facts, decision, route: request.svc.route };
-    throw emptyPlanError(callPlan, reachable, unreachable, call, asked);
+    const wish = { facts, decision, route: request.svc.route };
+    throw emptyPlanError(callPlan, reachable, unreachable, call, wish);
   }
   return call.withPlan(model, decision, callPlan);
 }

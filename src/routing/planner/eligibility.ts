@@ -20,7 +20,7 @@ export interface RouteFacts {
   /** An estimate when far from the limit, exact when near it. */
   readonly promptTokens: number;
   /** The longest input, for tasks that read their inputs one by one; absent: the prompt is the only input. */
-  readonly longestTokens?: number;
+  readonly longestTokens?: number | undefined;
   readonly maxTokens: number | undefined;
   /** Endpoints that cannot give `maxTokens` are told fewer; else they are left out. */
   readonly lowersLimit?: boolean;

@@ -4,13 +4,14 @@
  */
 import type { Random } from "../../base/clock.ts";
 import type { Endpoint, Model } from "../../base/endpoint.ts";
+import { grown } from "../../base/lists.ts";
 import { hashOf, mixed, unitOf } from "../hash.ts";
 import type { EndpointHealth, HealthView } from "../health/health.ts";
 import { answerLimits } from "./answer-limit.ts";
 import type { Decision } from "./decision.ts";
 import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
 import { type Draw, drawnTime, type Scored, score, sortReason } from "./sorts.ts";
-import { type Draws, isChosenHere, type Tier, tierOf, tierReason, withoutRival } from "./tier.ts";
+import { type Draws, isChosenHere, type Tier, tierOf, tierReason, UNRANKED, withoutRival } from "./tier.ts";
 
 interface RankedEndpoint {
   readonly endpointId: string;
@@ -23,6 +24,10 @@ export type Plan = Pick<FinishedPlan, keyof FinishedPlan>;
 
 interface Candidate extends Scored {
   tier: Tier;
+}
+
+interface OutCandidate extends Candidate {
+  readonly health: EndpointHealth;
 }
 
 const NO_DRAWS: Draws = Object.freeze({ canary: "", arm: "", armEndpoint: "" });
@@ -40,8 +45,8 @@ export function plan(
   random: Random,
 ): Plan {
   const excluded: Exclusion[] = [];
-  const open: Seen[] = [];
-  const out: (Seen & { readonly health: EndpointHealth })[] = [];
+  const out: OutCandidate[] = [];
+  let open: Candidate[] | undefined;
   for (const endpoint of byId(model)) {
     const exclusion = exclusionOf(endpoint, facts, decision);
     if (exclusion !== undefined) {
@@ -49,23 +54,21 @@ export function plan(
       continue;
     }
     const seen = health.of(endpoint);
-    if (seen === undefined || seen.outForMs === 0) open.push({ endpoint, health: seen });
-    else out.push({ endpoint, health: seen });
+    const candidate = { endpoint, health: seen, tier: UNRANKED, score: 0, tie: 0 };
+    if (isOut(candidate)) out.push(candidate);
+    else open = grown(open, candidate);
   }
-  const isLastResort = open.length === 0 && addLastResorts(open, out);
-  for (const resting of out) if (!open.includes(resting)) excluded.push(outOf(resting, open.length === 0));
-  const limits = answerLimits(open, facts);
-  const shorter = limits !== undefined && limits.size < open.length ? limits : undefined;
-  const draws = drawFor(decision, facts, open, random);
-  const candidates = open.map(
-    ({ endpoint, health: seen }): Candidate => ({
-      endpoint,
-      health: seen,
-      tier: tierOf(endpoint, decision, draws, facts.preferred, shorter?.has(endpoint.id) === true, seen),
-      score: 0,
-      tie: 0,
-    }),
-  );
+  const candidates = open ?? [];
+  const isLastResort = candidates.length === 0 && addLastResorts(candidates, out);
+  for (const resting of out)
+    if (!candidates.includes(resting)) excluded.push(outOf(resting, candidates.length === 0));
+  const limits = answerLimits(candidates, facts);
+  const shorter = limits !== undefined && limits.size < candidates.length ? limits : undefined;
+  const draws = drawFor(decision, facts, candidates, random);
+  for (const c of candidates) {
+    const isShorter = shorter?.has(c.endpoint.id) === true;
+    c.tier = tierOf(c.endpoint, decision, draws, facts.preferred, isShorter, c.health);
+  }
   if (candidates.length > 1) order(candidates, decision, facts, random, limits);
   else for (const c of candidates) c.tier = withoutRival(c.tier);
   const shadow = shadowOf(decision, candidates, random);
@@ -75,30 +78,22 @@ export function plan(
     shadow,
     limits,
     isLastResort,
-    out: out.length === 0 ? NONE_OUT : out.map(({ health: seen }) => seen),
+    out,
   });
 }
 
-const NONE_OUT: readonly EndpointHealth[] = [];
+/** Known to be out for a while. */
+const isOut = (candidate: Candidate): candidate is OutCandidate =>
+  candidate.health !== undefined && candidate.health.outForMs !== 0;
 
 /** Adds the endpoints that are out only by the gateway's own caution. @returns whether there are any */
-function addLastResorts(open: Seen[], out: readonly (Seen & { readonly health: EndpointHealth })[]): boolean {
+function addLastResorts(open: Candidate[], out: readonly OutCandidate[]): boolean {
   for (const resting of out) if (resting.health.lastResortOutForMs === 0) open.push(resting);
   return open.length > 0;
 }
 
-interface Seen {
-  readonly endpoint: Endpoint;
-  readonly health: EndpointHealth | undefined;
-}
-
-function outOf(
-  {
-    endpoint,
-    health: { outForMs, lastResortOutForMs = outForMs, isRefused },
-  }: Seen & { readonly health: EndpointHealth },
-  isAllOut: boolean,
-): Exclusion {
+function outOf({ endpoint, health }: OutCandidate, isAllOut: boolean): Exclusion {
+  const { outForMs, lastResortOutForMs = outForMs, isRefused } = health;
   const waitMs = Math.ceil(isAllOut ? lastResortOutForMs : outForMs);
   return {
     endpointId: endpoint.id,
@@ -110,8 +105,8 @@ function outOf(
 }
 
 /** Milliseconds until the first of them may be tried by a call without another endpoint. */
-const soonestOf = (out: readonly EndpointHealth[]): number =>
-  Math.ceil(Math.min(...out.map(({ outForMs, lastResortOutForMs = outForMs }) => lastResortOutForMs)));
+const soonestOf = (out: readonly OutCandidate[]): number =>
+  Math.ceil(Math.min(...out.map(({ health }) => health.lastResortOutForMs ?? health.outForMs)));
 
 /** Most calls take part in no draw. */
 const drawFor = (
@@ -204,20 +199,21 @@ function cut(
   { fallbacks, order: asked, maxAttempts }: Decision,
   excluded: Exclusion[],
 ): void {
-  const leave = (from: number, reason: string) => {
-    for (const { endpoint } of candidates.splice(from)) {
-      excluded.push({ endpointId: endpoint.id, kind: "route", reason });
-    }
-  };
-  if (!fallbacks && !asked?.length) leave(1, "another endpoint ranks first, and fallbacks are off");
+  if (!fallbacks && !asked?.length)
+    leave(candidates, 1, excluded, "another endpoint ranks first, and fallbacks are off");
   if (candidates.length > maxAttempts) {
-    leave(
-      maxAttempts,
+    const reason =
       maxAttempts === 1
         ? "only one attempt is allowed, and another endpoint ranks first"
-        : `only ${maxAttempts} attempts are allowed, and others rank before it`,
-    );
+        : `only ${maxAttempts} attempts are allowed, and others rank before it`;
+    leave(candidates, maxAttempts, excluded, reason);
   }
+}
+
+/** Excludes the candidates from an index on. */
+function leave(candidates: Candidate[], from: number, excluded: Exclusion[], reason: string): void {
+  for (const { endpoint } of candidates.splice(from))
+    excluded.push({ endpointId: endpoint.id, kind: "route", reason });
 }
 
 class FinishedPlan {
@@ -265,23 +261,25 @@ class FinishedPlan {
       readonly shadow: Endpoint | undefined;
       readonly limits: ReadonlyMap<string, number> | undefined;
       readonly isLastResort: boolean;
-      /** Health of the endpoints that are out. */
-      readonly out: readonly EndpointHealth[];
+      readonly out: readonly OutCandidate[];
     },
   ) {
     this.decision = decision;
     this.canary = draws.canary;
     this.arm = draws.arm;
     this.shadow = shadow;
-    this.attempts = ranked.map((c) => c.endpoint);
+    this.attempts = ranked.map(endpointOf);
     this.excluded = excluded;
     this.limits = limits;
     this.isLastResort = isLastResort;
-    const saturated = ranked.length > 0 ? NONE_OUT : out.filter(({ isRefused }) => !isRefused);
-    this.availability =
-      ranked.length > 0 ? "some" : out.length === 0 ? "none" : saturated.length > 0 ? "saturated" : "refused";
-    const awaited = saturated.length > 0 ? saturated : out;
-    this.retryAfterMs = ranked.length > 0 || out.length === 0 ? 0 : soonestOf(awaited);
+    if (ranked.length > 0) {
+      this.availability = "some";
+      this.retryAfterMs = 0;
+    } else {
+      const saturated = out.filter(({ health }) => !health.isRefused);
+      this.availability = out.length === 0 ? "none" : saturated.length > 0 ? "saturated" : "refused";
+      this.retryAfterMs = out.length === 0 ? 0 : soonestOf(saturated.length > 0 ? saturated : out);
+    }
     this.#ranked = ranked;
     this.#facts = facts;
     this.#draws = draws;
@@ -298,9 +296,12 @@ class FinishedPlan {
 
   /** The plan in one line: what decided, what is tried and what is excluded, with reasons. */
   trace(): string {
-    const tried = this.ranking().map((r, i) => `${i + 1} ${r.endpointId} (${r.reason})`);
-    const out = this.excluded.map((x) => `${x.endpointId} (${x.kind}: ${x.reason})`);
-    return `${this.#decidedBy()}; try: ${tried.join(", ") || "none"}; out: ${out.join(", ") || "none"}`;
+    let tried = "";
+    for (const c of this.#ranked)
+      tried += `${tried === "" ? 1 : `, ${this.#ranked.indexOf(c) + 1}`} ${c.endpoint.id} (${this.#reasonOf(c)})`;
+    let out = "";
+    for (const x of this.excluded) out += `${out === "" ? "" : ", "}${x.endpointId} (${x.kind}: ${x.reason})`;
+    return `${this.#decidedBy()}; try: ${tried || "none"}; out: ${out || "none"}`;
   }
 
   #decidedBy(): string {
@@ -320,6 +321,8 @@ class FinishedPlan {
     );
   }
 }
+
+const endpointOf = ({ endpoint }: Candidate): Endpoint => endpoint;
 
 /** A model's endpoints by id, sorted once per snapshot of the catalog. */
 const sortedOnce = new WeakMap<Pick<Model, "endpoints">, readonly Endpoint[]>();

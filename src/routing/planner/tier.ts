@@ -49,6 +49,9 @@ const TIER = Object.fromEntries(
   Object.entries(RANKS).map(([name, rank]) => [name, Object.freeze({ name, rank })]),
 ) as Readonly<Record<TierName, Tier>>;
 
+/** Before it is known. */
+export const UNRANKED: Tier = TIER.sorted;
+
 /** A failing endpoint that cannot give what is asked for either. */
 const FAILING_SHORTER: Tier = Object.freeze({ name: "failing", rank: 1005 });
 
@@ -98,12 +101,12 @@ const NEEDS_RIVAL: ReadonlySet<TierName> = new Set(["sorted", "full", "failing"]
 export function tierReason(
   name: TierName,
   endpoint: Endpoint,
-  { order = [], canary, experiment, weights }: Decision,
+  { order, canary, experiment, weights }: Decision,
   { arm }: Draws,
 ): string | undefined {
   switch (name) {
     case "ordered":
-      return listsEndpoint(order.slice(0, 1), endpoint) ? "asked for first" : "asked for by name";
+      return listsEndpoint(order?.slice(0, 1) ?? [], endpoint) ? "asked for first" : "asked for by name";
     case "preferred":
       return "knows the conversation";
     case "canary":
