@@ -25,7 +25,7 @@ const MOST_MARKS = 8_000;
 export class PayloadLook {
   /** It may be large, and be looked at while calls wait: what needs an expression counts as found. */
   readonly isBrief: boolean;
-  readonly #payload: Uint8Array;
+  readonly bytes: Uint8Array;
   readonly #keys: KeyWords;
   #flags = 0;
   #latin1: string | undefined;
@@ -33,8 +33,8 @@ export class PayloadLook {
   /** @param mayBeBrief the look may not take more than a tenth of a millisecond */
   constructor(payload: Uint8Array, mayBeBrief = false) {
     this.isBrief = mayBeBrief && payload.length > LARGE_BYTES;
-    this.#payload = payload;
-    this.#keys = new KeyWords(payload, () => this.latin1, this.isBrief);
+    this.bytes = payload;
+    this.#keys = new KeyWords(this);
     let start = 0;
     let end = 0;
     do {
@@ -51,12 +51,12 @@ export class PayloadLook {
 
   /** The payload, a character a byte. */
   get latin1(): string {
-    this.#latin1 ??= latin1Of(this.#payload);
+    this.#latin1 ??= latin1Of(this.bytes);
     return this.#latin1;
   }
 
   get beginsAsObject(): boolean {
-    return this.#payload[0] === BRACE;
+    return this.bytes[0] === BRACE;
   }
 
   get isAscii(): boolean {

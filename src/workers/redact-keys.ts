@@ -152,7 +152,8 @@ function isBehindPrefix(text: Uint8Array, at: number, mark: number): boolean {
   if (at < 2) return false;
   const pair = pairIndex(text[at - 2] as number, text[at - 1] as number);
   const prefixes = (mark === DASH ? DASH_PREFIXES : UNDERSCORE_PREFIXES).get(pair);
-  return prefixes?.some((prefix) => endsWith(text, at, prefix)) === true;
+  if (prefixes !== undefined) for (const prefix of prefixes) if (endsWith(text, at, prefix)) return true;
+  return false;
 }
 
 function endsWith(text: Uint8Array, end: number, prefix: Uint8Array): boolean {
@@ -178,37 +179,39 @@ const MAX_WORDS = 300;
 /** A brief look tries so many. */
 const FEW_WORDS = 50;
 
-/** Looks for words at the marks that `scanMarks` has found in a text: a third of the time of the expression for prose and JSON. */
+/** A text whose marks `scanMarks` has found. */
+interface Marked {
+  readonly bytes: Uint8Array;
+  /** The same, a character a byte: few texts need it. */
+  readonly latin1: string;
+  /** What has many words that might be counts as if it had one. */
+  readonly isBrief: boolean;
+}
+
+/** Looks for words at the marks of a text: a third of the time of the expression for prose and JSON. */
 export class KeyWords {
   /** A word was found. */
   found = false;
-  readonly #text: Uint8Array;
-  readonly #latin1: () => string;
-  readonly #isBrief: boolean;
+  readonly #text: Marked;
   #left: number;
 
-  /**
-   * @param latin1 gives the text as Latin-1: few texts need it
-   * @param isBrief what has many words that might be counts as if it had one
-   */
-  constructor(text: Uint8Array, latin1: () => string, isBrief: boolean) {
+  constructor(text: Marked) {
     this.#text = text;
-    this.#latin1 = latin1;
-    this.#isBrief = isBrief;
-    this.#left = isBrief ? FEW_WORDS : MAX_WORDS;
+    this.#left = text.isBrief ? FEW_WORDS : MAX_WORDS;
   }
 
   /** @param at offset of a mark that stands in a pair */
   lookAt(at: number): void {
-    const text = this.#text;
     if (this.found || this.#left < 0) return;
+    const text = this.#text;
+    const { bytes } = text;
     if (this.#left-- === 0) {
-      this.found = this.#isBrief || KEY_WORD.test(this.#latin1());
+      this.found = text.isBrief || KEY_WORD.test(text.latin1);
       return;
     }
-    if (!mayGoOn(text, at)) return;
-    KEY_WORD_HERE.lastIndex = text[at] === LETTER_J ? at - 2 : at;
-    this.found = KEY_WORD_HERE.test(this.#latin1());
+    if (!mayGoOn(bytes, at)) return;
+    KEY_WORD_HERE.lastIndex = bytes[at] === LETTER_J ? at - 2 : at;
+    this.found = KEY_WORD_HERE.test(text.latin1);
   }
 }
 

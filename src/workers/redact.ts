@@ -91,7 +91,8 @@ function compile({ presets, patterns }: Redaction): Redactor {
     const look = new PayloadLook(payload, true);
     if (look.hasUnicodeEscape || (!look.beginsAsObject && isSse(look.latin1))) return false;
     if (!look.isAscii && (look.isBrief || mayFold(look.latin1))) return false;
-    return !hints.some((hint) => hint(look));
+    for (const hint of hints) if (hint(look)) return false;
+    return true;
   };
   if (names.length + own.length === 0) return REDACTS_NOTHING;
   /** One budget for all the texts of a payload. */

@@ -137,14 +137,15 @@ function payloadOf({ incoming, key, attempts }: Call, state: PayloadState, { res
   const { redact } = key.dataPolicy;
   if (state !== "available") return { redact, request: undefined, response: undefined };
   const { body } = incoming;
-  const hasMessages = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
-  const isChecked = !hasMessages && body.length + (response?.length ?? 0) <= MAX_CHECKED_BYTES;
+  const isChecked = !attempts.some(hasMessage) && body.length + (response?.length ?? 0) <= MAX_CHECKED_BYTES;
   return {
     redact: isChecked && isClean(redact, body, response) ? NOTHING_TO_REDACT : redact,
     request: body,
     response,
   };
 }
+
+const hasMessage = ({ upstreamMessage }: AttemptRecord): boolean => upstreamMessage !== "";
 
 type Payload = Required<Pick<CallRecord, "redact" | "request" | "response">>;
 
