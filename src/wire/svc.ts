@@ -15,24 +15,29 @@ interface Place {
   readonly text: string;
 }
 
-/** By endpoint. */
+/** By endpoint: between the request's id and the total. */
 const places = new Map<string, Place>();
-/** Behind the lines of a cost, by version of prices; without warnings. */
+/** Behind the last line of a cost, by version of prices; without warnings. */
 const ends = new Map<string, string>();
 /** Between units and cost of a line, by price. */
 const prices = new Map<number, string>();
+/** Before the units of a first line, by its kind, and before those of a later one. */
+const firstStarts = new Map<string, string>();
+const laterStarts = new Map<string, string>();
 
 /** Stands in latin1 text. */
 export function svcJson({ request_id, provider, endpoint_id, cost, warnings }: SvcReply): string {
-  const said = warnings.length === 0 ? "[]" : latin1Json(warnings);
   const { total_micro_usd, lines, price_version } = cost;
   const known = places.get(endpoint_id);
   const place = known?.provider === provider ? known.text : placeOf(provider, endpoint_id);
-  const start = `{"request_id":${quotedId(request_id)}${place}${total_micro_usd},"lines":[${linesOf(lines)}`;
-  return said === "[]"
+  const start = START + quotedId(request_id) + place + total_micro_usd + LINES + linesOf(lines);
+  return warnings.length === 0
     ? start + (ends.get(price_version) ?? endOf(price_version))
-    : `${start}],"price_version":${quotedName(price_version)}},"warnings":${said}}`;
+    : `${start}],"price_version":${quotedName(price_version)}},"warnings":${latin1Json(warnings)}}`;
 }
+
+const START = '{"request_id":';
+const LINES = ',"lines":[';
 
 function placeOf(provider: string, endpointId: string): string {
   const text = `,"provider":${quotedName(provider)},"endpoint_id":${quotedName(endpointId)},"cost":{"total_micro_usd":`;
@@ -52,15 +57,24 @@ function priceOf(nano: number): string {
   return text;
 }
 
+/** There are few kinds. */
+function startOf(starts: Map<string, string>, kind: string): string {
+  const text = `${starts === firstStarts ? "" : "},"}{"kind":"${kind}","units":`;
+  starts.set(kind, text);
+  return text;
+}
+
 function linesOf(lines: Cost["lines"]): string {
   let list = "";
   for (const line of lines) {
     const { kind, units, unit_price_nano, micro_usd, tool, tier } = line;
+    const starts = list === "" ? firstStarts : laterStarts;
+    const start = starts.get(kind) ?? startOf(starts, kind);
     const price = prices.get(unit_price_nano) ?? priceOf(unit_price_nano);
-    const start = list === "" ? `{"kind":"${kind}","units":` : `${list},{"kind":"${kind}","units":`;
-    list = `${start}${units}${price}${micro_usd}${tool === undefined && tier === undefined ? "" : extraOf(line)}}`;
+    list += start + units + price + micro_usd;
+    if (tool !== undefined || tier !== undefined) list += extraOf(line);
   }
-  return list;
+  return list === "" ? "" : `${list}}`;
 }
 
 const extraOf = ({ tool, tier }: CostLine): string =>

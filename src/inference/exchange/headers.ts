@@ -43,31 +43,38 @@ const timedRate = (name: string, state: RateState | undefined, nowMs: number): s
 const rate = (unit: string, state: RateState | undefined): string =>
   state === undefined ? "" : rateLines(unit, state);
 
-/** What stands before each number of the lines of a unit. */
+/** What stands around the numbers of the lines of a unit. */
 interface RateNames {
-  readonly limit: string;
-  readonly remaining: string;
+  /** Up to what remains, by limit. */
+  readonly remaining: Map<number, string>;
   readonly reset: string;
 }
 
+/** More limits than plans and keys have; those beyond are written each time. */
+const MOST_LIMITS = 1000;
 /** By unit: there are few. */
 const rateNames = new Map<string, RateNames>();
 
 function namesOf(unit: string): RateNames {
-  const names = {
-    limit: `x-ratelimit-limit-${unit}: `,
-    remaining: `\r\nx-ratelimit-remaining-${unit}: `,
-    reset: `\r\nx-ratelimit-reset-${unit}: `,
-  };
+  const names = { remaining: new Map<number, string>(), reset: `\r\nx-ratelimit-reset-${unit}: ` };
   rateNames.set(unit, names);
   return names;
+}
+
+function remainingOf(unit: string, limit: number, known: Map<number, string>): string {
+  const text = `x-ratelimit-limit-${unit}: ${limit}\r\nx-ratelimit-remaining-${unit}: `;
+  if (known.size < MOST_LIMITS) known.set(limit, text);
+  return text;
 }
 
 /** `x-ratelimit-{limit,remaining,reset}-<unit>`. */
 export function rateLines(unit: string, { limit, remaining, resetMs }: RateState): string {
   const names = rateNames.get(unit) ?? namesOf(unit);
-  return `${names.limit}${limit}${names.remaining}${remaining}${names.reset}${resetMs}ms\r\n`;
+  const start = names.remaining.get(limit) ?? remainingOf(unit, limit, names.remaining);
+  return start + remaining + names.reset + resetMs + MS_END;
 }
+
+const MS_END = "ms\r\n";
 
 /** Only if the request has `x-svc-debug: 1`; printable ASCII, no longer than clients accept. */
 function traceHeaders(call: Call): string {

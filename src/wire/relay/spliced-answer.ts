@@ -66,18 +66,20 @@ export function splicedAnswer(
   const { shapes } = reading;
   const signs = signsOf(bytes);
   const shape = others === undefined ? shapes?.of(bytes, signs) : undefined;
-  const usual = shape && usualAnswer(shape, bytes, reading);
-  if (usual !== undefined) {
-    const { members, facts } = usual;
-    return {
-      facts,
-      error: undefined,
-      write: (_, svc) => editedBytes(bytes, edits({ text: "", members }, identity, svc), "latin1"),
-    };
-  }
+  if (shape === undefined)
+    return parsedAnswer(bytes, readReplyText(bytes, signs, shapes), reading, identity, others);
+  const usual = usualAnswer(shape, bytes, reading, identity);
   // To look for an error may have been another scan.
-  const reply =
-    shape === undefined ? readReplyText(bytes, signs, shapes) : readReplyText(bytes, signsOf(bytes));
+  return usual ?? parsedAnswer(bytes, readReplyText(bytes, signsOf(bytes)), reading, identity, others);
+}
+
+function parsedAnswer(
+  bytes: Buffer,
+  reply: ReplyText,
+  reading: AnswerReading,
+  identity: AnswerIdentity,
+  others?: Readonly<Record<string, string>>,
+): WholeAnswer {
   let error = reading.error(reply.value, bytes);
   let ending: Ending | undefined;
   try {
@@ -128,7 +130,8 @@ function usualAnswer(
   shape: Shape,
   bytes: Buffer,
   reading: AnswerReading,
-): { readonly facts: ReplyFacts; readonly members: readonly Member[] } | undefined {
+  identity: AnswerIdentity,
+): WholeAnswer | undefined {
   const value = shape.value as JsonObject;
   const members = shape.members();
   try {
@@ -138,11 +141,23 @@ function usualAnswer(
     if (error !== undefined || stopReason === "other" || toolCalls > 0 || usage === undefined)
       return undefined;
     const report = reading.report(value);
-    return { facts: { usage, stopReason, toolCalls, outputBytes: 0, unreportedBytes: 0, report }, members };
+    const facts = { usage, stopReason, toolCalls, outputBytes: 0, unreportedBytes: 0, report };
+    return reportedAnswer(facts, bytes, members, identity);
   } catch {
     return undefined;
   }
 }
+
+const reportedAnswer = (
+  facts: ReplyFacts,
+  bytes: Buffer,
+  members: readonly Member[],
+  identity: AnswerIdentity,
+): WholeAnswer => ({
+  facts,
+  error: undefined,
+  write: (_, svc) => editedBytes(bytes, edits({ text: "", members }, identity, svc), "latin1"),
+});
 
 /** The error that an answer with an odd reason to end is: that depends on what else it has. */
 const oddError = (bytes: Buffer, reading: AnswerReading): UpstreamError | undefined =>
