@@ -3,8 +3,8 @@
  * `settle` releases the slot, however the call ends.
  */
 
-import { after, type MaybePromise } from "../../base/maybe-promise.ts";
-import { type Limits, refusalError } from "../../credits/limits/limits.ts";
+import { afterWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import { type Admission, type Limits, type Refusal, refusalError } from "../../credits/limits/limits.ts";
 import type { AdmittedCall, ReadCall } from "./call.ts";
 
 export interface AdmitDeps {
@@ -16,8 +16,10 @@ export interface AdmitDeps {
 export function admit(deps: AdmitDeps, call: ReadCall): MaybePromise<AdmittedCall> {
   const { promptTokens, maxTokens, choices } = call.request.facts;
   const tokens = promptTokens + (maxTokens ?? deps.defaultMaxTokens) * choices;
-  return after(deps.limits.admit(call.key, tokens), (admission) => {
-    if (!admission.admitted) throw refusalError(admission);
-    return call.withAdmission(admission);
-  });
+  return afterWith(deps.limits.admit(call.key, tokens), admitted, call, undefined);
+}
+
+function admitted(admission: Admission | Refusal, call: ReadCall): AdmittedCall {
+  if (!admission.admitted) throw refusalError(admission);
+  return call.withAdmission(admission);
 }

@@ -49,7 +49,7 @@ export class Attempts implements AttemptHost, Indexed {
   /** Index of the next attempt's endpoint. */
   #next = 0;
   /** Running attempts, the oldest first: two while a hedge runs. */
-  #running: Attempt[] = [];
+  #running: readonly Attempt[] = NONE;
   /** Number of bodies that a thread is writing. */
   #writing = 0;
   #started = 0;
@@ -149,7 +149,7 @@ export class Attempts implements AttemptHost, Indexed {
       this.#waitingSinceMs = attempt.startMs;
       attempt.adopt(call);
     }
-    this.#running.push(attempt);
+    this.#running = [...this.#running, attempt];
     const { timeoutMs, hedgeAfterMs, maxAttempts } = plan.decision;
     if (timeoutMs !== undefined) {
       // The remaining time is divided, so that the next attempts have some too.
@@ -299,7 +299,7 @@ export class Attempts implements AttemptHost, Indexed {
       this.#timeOut();
       return;
     }
-    for (const attempt of [...this.#running]) {
+    for (const attempt of this.#running) {
       if (attempt.isSilent(nowMs, timeouts)) attempt.giveUp();
       else if (attempt.suspect(nowMs, health, this.#endpoints)) this.#hedgeIfDoubtful(attempt);
       if (this.#over) return;
@@ -364,7 +364,7 @@ export class Attempts implements AttemptHost, Indexed {
 
   /** @param hasAnswered the spared one answered first: how long the others were silent is reported to `health` */
   #cancelAllBut(spared: Attempt | undefined, hasAnswered = false): void {
-    for (const attempt of [...this.#running]) {
+    for (const attempt of this.#running) {
       if (attempt === spared) continue;
       attempt.cancel();
       this.#close(attempt, CANCELLED, 0, hasAnswered);
@@ -372,16 +372,15 @@ export class Attempts implements AttemptHost, Indexed {
   }
 
   #close(attempt: Attempt, failed: UpstreamFailure | undefined, outputTokens = 0, isLoser = false): void {
-    const at = this.#running.indexOf(attempt);
-    if (at < 0) return;
-    this.#running.splice(at, 1);
+    if (!this.#running.includes(attempt)) return;
+    this.#running = this.#running.length === 1 ? NONE : this.#running.filter((other) => other !== attempt);
     const call = this.#call;
     const nowMs = this.#deps.clock.monotonic();
     if (this.#running.length === 0) {
       call.upstreamMs += nowMs - this.#waitingSinceMs;
       this.#stopHedge?.();
     }
-    call.attempts.push(attempt.close(nowMs, failed, outputTokens));
+    call.attempts = [...call.attempts, attempt.close(nowMs, failed, outputTokens)];
     this.#deps.health.onResult(attempt.lane, attempt.result(nowMs, failed, isLoser));
   }
 
@@ -391,10 +390,11 @@ export class Attempts implements AttemptHost, Indexed {
     this.#stopHedge?.();
     if (this.#drainUntilMs > 0) this.#deps.endDrain();
     // In the order of their starts, not of their ends.
-    if (this.#isHedged) this.#call.attempts.sort((a, b) => a.attempt - b.attempt);
+    if (this.#isHedged) this.#call.attempts = this.#call.attempts.toSorted((a, b) => a.attempt - b.attempt);
     this.#callEnds(outcome);
   }
 }
 
+const NONE: readonly Attempt[] = [];
 const CANCELLED = failure("cancelled", "");
 const CANCELLED_RESULT = { outcome: "cancelled", errorClass: "" } as const;

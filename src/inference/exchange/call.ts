@@ -52,13 +52,16 @@ export interface Incoming {
   readonly reply: ClientReply;
 }
 
+const NO_ATTEMPTS: readonly AttemptRecord[] = [];
+
 export class Call implements Indexed {
   /** Index among the calls that wait for their commit. */
   index = -1;
   incoming: Incoming;
   /** Set if the request has an `Idempotency-Key`. */
   idempotencyLock: IdempotencyLock | undefined;
-  readonly attempts: AttemptRecord[] = [];
+  /** In the order of their ends. */
+  attempts: readonly AttemptRecord[] = NO_ATTEMPTS;
   readonly warnings: string[] = [];
   /** JSON pointers of members of the client's body that the current attempt's dialect cannot express. */
   dropped: readonly string[] = [];

@@ -8,10 +8,11 @@ import { asWeirError, fail, type WeirError } from "../../base/errors.ts";
 import { during } from "../../base/turns/long-work.ts";
 import type { AttemptRecord } from "../../record/record.ts";
 import type { Store } from "../../store/store.ts";
+import type { ClientRequest } from "../../wire/format.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
 import type { Bodies } from "./body/bodies.ts";
-import { Call, type Incoming, type ReadCall, type ReservedCall } from "./call.ts";
+import { type AdmittedCall, Call, type Incoming, type PlannedCall, type ReservedCall } from "./call.ts";
 import { type ContinueDeps, continued } from "./continue.ts";
 import { missedEndpoints } from "./figures/missed.ts";
 import { NameCounts } from "./figures/name-counts.ts";
@@ -187,31 +188,45 @@ export class Exchange {
 
   #read(call: Call): void {
     const { format, body } = call.incoming;
-    this.#next(call, this.#deps.bodies.read(format, body), (read) => {
-      for (const name of read.extras.unlisted) this.#unlisted.count(name);
-      this.#next(call, continued(this.#deps.continue, call, read), (request) =>
-        this.#admit(call.withRequest(request)),
-      );
-    });
+    this.#next(call, this.#deps.bodies.read(format, body), this.#continue);
   }
 
-  #admit(call: ReadCall): void {
-    const deps = this.#deps;
-    this.#next(call, admit(deps.admit, call), (admitted) => {
-      this.#next(call, planCall(deps.plan, admitted), (planned) => {
-        this.#next(call, this.#fetches.fetchFor(planned), (fetched) => {
-          this.#next(call, takeKeptRoom(deps.keepRoom, fetched), (roomy) => {
-            this.#next(call, reserve(this.#reserveDeps, roomy), (reserved) => this.#attempt(reserved));
-          });
-        });
-      });
+  // The steps, in their order: each is given what the one before it returned. They are fields so that no call makes functions of its own.
+
+  readonly #continue = (read: ClientRequest, call: Call): void => {
+    for (const name of read.extras.unlisted) this.#unlisted.count(name);
+    this.#next(call, continued(this.#deps.continue, call, read), this.#admit);
+  };
+  readonly #admit = (request: ClientRequest, call: Call): void =>
+    this.#next(call, admit(this.#deps.admit, call.withRequest(request)), this.#plan);
+  readonly #plan = (call: AdmittedCall): void =>
+    this.#next(call, planCall(this.#deps.plan, call), this.#fetch);
+  readonly #fetch = (call: PlannedCall): void =>
+    this.#next(call, this.#fetches.fetchFor(call), this.#keepRoom);
+  readonly #keepRoom = (call: PlannedCall): void =>
+    this.#next(call, takeKeptRoom(this.#deps.keepRoom, call), this.#reserve);
+  readonly #reserve = (call: PlannedCall): void =>
+    this.#next(call, reserve(this.#reserveDeps, call), this.#attempt);
+  readonly #attempt = (call: ReservedCall): void => {
+    const attempts = new Attempts(this.#attemptDeps, call, (outcome) => {
+      this.#live.remove(attempts);
+      this.#settle(call, outcome);
     });
-  }
+    this.#live.add(attempts);
+    // The call may have waited for its reservation until after the shutdown.
+    if (this.#isShuttingDown) attempts.shutDown();
+    else attempts.run();
+    call.shadow = this.#shadows.start(call);
+  };
 
   /** Runs the next step, at once or when the promise resolves: most calls go through all steps without waiting. */
-  #next<T>(call: Call, value: T | Promise<T>, step: (value: T) => void): void {
-    if (value instanceof Promise) value.then(step).catch((error: unknown) => this.#refuse(call, error));
-    else step(value);
+  #next<T>(call: Call, value: T | Promise<T>, step: (value: T, call: Call) => void): void {
+    if (value instanceof Promise) this.#later(call, value, step);
+    else step(value, call);
+  }
+
+  #later<T>(call: Call, value: Promise<T>, step: (value: T, call: Call) => void): void {
+    value.then((known) => step(known, call)).catch((error: unknown) => this.#refuse(call, error));
   }
 
   counts(): ExchangeCounts {
@@ -246,18 +261,6 @@ export class Exchange {
     clearInterval(this.#timer);
   }
 
-  #attempt(call: ReservedCall): void {
-    const attempts = new Attempts(this.#attemptDeps, call, (outcome) => {
-      this.#live.remove(attempts);
-      this.#settle(call, outcome);
-    });
-    this.#live.add(attempts);
-    // The call may have waited for its reservation until after the shutdown.
-    if (this.#isShuttingDown) attempts.shutDown();
-    else attempts.run();
-    call.shadow = this.#shadows.start(call);
-  }
-
   #refuse(call: Call, thrown: unknown): void {
     if (thrown instanceof ClientLeft) {
       this.#settle(call, { kind: "cancelled", stream: undefined });
@@ -280,7 +283,7 @@ export class Exchange {
       }
     }
     for (const endpoint of missedEndpoints(call)) this.#deps.onEndpointMissed(endpoint, call.key.orgId);
-    void this.#close(call, outcome);
+    this.#close(call, outcome);
   }
 
   /** An error here must not prevent the settlement. */
@@ -292,25 +295,32 @@ export class Exchange {
     }
   }
 
-  async #close(call: Call, outcome: Outcome): Promise<void> {
+  #close(call: Call, outcome: Outcome): void {
     this.#settling.add(call);
+    const ended = (error?: unknown): void => this.#closed(call, error);
     try {
-      await settle(this.#deps.settle, call, outcome);
+      settle(this.#deps.settle, call, outcome, ended);
     } catch (error) {
+      ended(error);
+    }
+  }
+
+  /** @param error why the call could not be settled */
+  #closed(call: Call, error: unknown): void {
+    if (error !== undefined) {
       this.#deps.onFault(error, call.requestId);
       releaseAll(this.#deps.settle, call);
       this.#abort(call, asWeirError(error));
-    } finally {
-      this.#settling.remove(call);
-      if (call.reserveExceeded) this.#reserveExceeded++;
-      this.#unpricedReports += call.unpricedReports;
-      void call.idempotencyLock?.release();
-      // If settlement failed, the shadow run does not know yet that the call has ended.
-      call.shadow?.primaryEnded(undefined);
-      if (call.runsWithoutClient) this.#draining--;
-      this.#waits.freed(call.key.orgId);
-      this.#callEnded(call);
     }
+    this.#settling.remove(call);
+    if (call.reserveExceeded) this.#reserveExceeded++;
+    this.#unpricedReports += call.unpricedReports;
+    void call.idempotencyLock?.release();
+    // If settlement failed, the shadow run does not know yet that the call has ended.
+    call.shadow?.primaryEnded(undefined);
+    if (call.runsWithoutClient) this.#draining--;
+    this.#waits.freed(call.key.orgId);
+    this.#callEnded(call);
   }
 
   #callEnded(call: Call): void {

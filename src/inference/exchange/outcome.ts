@@ -58,3 +58,11 @@ export type Outcome =
 export type RelayEnd =
   | Extract<Outcome, { readonly kind: "whole" | "streamed" | "exhausted" }>
   | { readonly kind: "failed"; readonly failure: UpstreamFailure };
+
+export const NOTHING_UNSENT = Buffer.alloc(0);
+
+/** What was read of the answer and is not sent yet. */
+export const unsentOf = (outcome: Outcome): Buffer => ("unsent" in outcome ? outcome.unsent : NOTHING_UNSENT);
+
+export const streamOf = (outcome: Outcome): AnswerStream | undefined =>
+  "stream" in outcome ? outcome.stream : undefined;

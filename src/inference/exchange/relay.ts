@@ -51,6 +51,8 @@ export interface RelayInput {
   readonly ownTools?: OwnTools | undefined;
 }
 
+const NO_ANSWER_HEADERS: AnswerHeaders = {};
+
 /** Bytes of an error body that are read; enough for a code and a message. */
 export const MAX_ERROR_BYTES = 64 * 1024;
 
@@ -79,7 +81,7 @@ export abstract class Relay implements UpstreamHandler {
   protected readonly deps: RelayDeps;
   protected readonly host: RelayHost;
   protected upstream: UpstreamCall | undefined;
-  protected headers: AnswerHeaders = {};
+  protected headers: AnswerHeaders = NO_ANSWER_HEADERS;
   protected over = false;
 
   constructor(deps: RelayDeps, host: RelayHost) {

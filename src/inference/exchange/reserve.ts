@@ -5,7 +5,7 @@
 import type { KeyContext, Keyring } from "../../account/keyring.ts";
 import type { Endpoint } from "../../base/endpoint.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
-import { after, type MaybePromise } from "../../base/maybe-promise.ts";
+import { after, afterWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import { lineMicroUsd, usdString } from "../../base/money.ts";
 import { type ByokFee, byokFeeMicroUsd } from "../../base/usage.ts";
 import { budgetError } from "../../credits/budgets/budget.ts";
@@ -61,11 +61,16 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
   const worst = worstCase(deps, call, plan.attempts, inputTokens, outputTokens);
   const sized = { call, inputTokens, outputTokens, worst };
   const available = request.hasOpaque ? Number.POSITIVE_INFINITY : deps.purse.askAvailable(call.key.orgId);
-  if (typeof available === "number" && available >= worst.microUsd * NEAR) return hold(deps, sized);
-  return after(available, (microUsd) =>
-    microUsd >= worst.microUsd * NEAR ? hold(deps, sized) : holdCounted(deps, sized),
-  );
+  return afterWith(available, holdWithin, deps, sized);
 }
+
+/** Holds an estimate that is far below what is available, else a count. */
+const holdWithin = (
+  availableMicroUsd: number,
+  deps: ReserveDeps,
+  sized: SizedCall,
+): MaybePromise<ReservedCall> =>
+  availableMicroUsd >= sized.worst.microUsd * NEAR ? hold(deps, sized) : holdCounted(deps, sized);
 
 /** A call with what its hold in full is. */
 interface SizedCall {
@@ -98,12 +103,12 @@ function hold(deps: ReserveDeps, sized: SizedCall): MaybePromise<ReservedCall> {
   return holdOtherwise(deps, isFit ? new FittedWish(deps, sized) : new FullWish(deps, sized));
 }
 
-function holdInFull(deps: ReserveDeps, sized: SizedCall): MaybePromise<ReservedCall> {
-  const { call, worst } = sized;
-  return after(takeHolds(deps, call.key, worst.microUsd), (holds) => {
-    if ("refusedBy" in holds) throw refusalError(deps, sized, holds);
-    return call.withReservation(inFull(sized, holds));
-  });
+const holdInFull = (deps: ReserveDeps, sized: SizedCall): MaybePromise<ReservedCall> =>
+  afterWith(takeHolds(deps, sized.call.key, sized.worst.microUsd), heldInFull, deps, sized);
+
+function heldInFull(holds: Holds | HoldRefusal, deps: ReserveDeps, sized: SizedCall): ReservedCall {
+  if ("refusedBy" in holds) throw refusalError(deps, sized, holds);
+  return sized.call.withReservation(inFull(sized, holds));
 }
 
 function inFull({ call, inputTokens, outputTokens, worst }: SizedCall, holds: Holds): Reservation {

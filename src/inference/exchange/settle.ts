@@ -28,7 +28,7 @@ import { answerHeaders, retryHeaders, streamHeaders, typelessHeaders } from "./h
 import { NOT_STORED, replayWriter, responseWriter } from "./kept/keep.ts";
 import type { StoredResponses } from "./kept/stored-responses.ts";
 import { type Metered, meter } from "./meter.ts";
-import type { Outcome } from "./outcome.ts";
+import { NOTHING_UNSENT, type Outcome, streamOf, unsentOf } from "./outcome.ts";
 import { type Ending, keepsText, type RecordDeps, recordOf } from "./record.ts";
 import { coveredAt, fittedAt, limitAt, toldAt } from "./reservation/fit.ts";
 import { charging, type HoldDeps, type Holds, releaseHolds } from "./reservation/holds.ts";
@@ -58,8 +58,14 @@ interface Delivery {
   send(): void;
 }
 
-/** Resolves when everything is committed and handed to the socket. If it throws or rejects, call `releaseAll`. */
-export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<unknown> {
+/** Told how a settlement ended: everything is committed and handed to the socket, or not, because of an error. */
+export type Settled = (error?: unknown) => void;
+
+/**
+ * @param settled called once, after this has returned. With an error, or where this throws, call `releaseAll`. A function in place of a
+ *   promise, since every call would make several of them
+ */
+export function settle(deps: SettleDeps, call: Call, outcome: Outcome, settled: Settled): void {
   if (call.settled) throw new Error(`call ${call.requestId} was settled before`);
   call.settled = true;
   call.settledMs = deps.clock.monotonic();
@@ -70,11 +76,12 @@ export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<
     // The delivered part is charged; an answer that was not delivered at all is not.
     deps.onFault(thrown, call.requestId);
     const stream = call.streaming ? streamOf(outcome) : undefined;
-    const unsent = call.streaming ? unsentOf(outcome) : NOTHING;
+    const unsent = call.streaming ? unsentOf(outcome) : NOTHING_UNSENT;
     const faulted: Outcome = { kind: "faulted", stream, unsent, error: asWeirError(thrown) };
-    return close(deps, call, faulted, settlementOf(deps, call, faulted));
+    close(deps, call, faulted, settlementOf(deps, call, faulted), settled);
+    return;
   }
-  return close(deps, call, outcome, settlement);
+  close(deps, call, outcome, settlement, settled);
 }
 
 /** The result of a call, before any of it is committed. */
@@ -127,7 +134,13 @@ function fitsPayload(
   return pool.fitsUsual(call.incoming.body.length + answerBytes);
 }
 
-function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settlement): Promise<unknown> {
+function close(
+  deps: SettleDeps,
+  call: Call,
+  outcome: Outcome,
+  settlement: Settlement,
+  settled: Settled,
+): void {
   const { error, facts, metered, kept, payloadPool, isPayloadLeftOut, delivery } = settlement;
   const stream = streamOf(outcome);
   if (outcome.kind === "refused" && error?.kind === "storage_unavailable") {
@@ -135,7 +148,8 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settl
     // credit could not be looked up, when it had its slot already.
     releaseAll(deps, call);
     delivery.send();
-    return Promise.resolve();
+    queueMicrotask(settled);
+    return;
   }
   const gone = call.incoming.reply.gone;
   call.bytesOut += delivery.bytes.length;
@@ -179,26 +193,37 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settl
   // What was stored counts by now.
   call.keptRoom?.release();
   deps.onRecord?.(record, call.incoming.trace);
-  const send = () => delivery.send();
-  if (metered.cost.total_micro_usd > 0 || error === undefined)
-    return committed.then(() =>
-      afterBoth(call.idempotencyLock?.release(), answered ? storeResponse?.shared() : undefined, send),
-    );
+  if (metered.cost.total_micro_usd > 0 || error === undefined) {
+    const shown = answered ? storeResponse : undefined;
+    committed.then(() => sendLast(call, shown, delivery, settled), settled);
+    return;
+  }
   // Nothing was charged and no part of an answer waits: an error is sent without waiting for the disk.
   const told = call.idempotencyLock?.release();
-  if (told === undefined) send();
-  else return Promise.all([committed, told.then(send)]);
-  return committed;
+  if (told === undefined) delivery.send();
+  const sent = told === undefined ? committed : Promise.all([committed, told.then(() => delivery.send())]);
+  sent.then(() => settled(), settled);
 }
 
 /** Nobody repeats or continues a call before its last bytes: other cells are told first. Alone there is nothing to wait for. */
-function afterBoth(
-  first: Promise<void> | undefined,
-  second: Promise<void> | undefined,
-  send: () => void,
-): Promise<void> | void {
-  if (first === undefined && second === undefined) return send();
-  return Promise.all([first, second]).then(send);
+function sendLast(
+  { idempotencyLock }: Call,
+  storeResponse: ReturnType<typeof responseWriter>,
+  delivery: Delivery,
+  settled: Settled,
+): void {
+  let sent: Promise<void> | undefined;
+  try {
+    const released = idempotencyLock?.release();
+    const shared = storeResponse?.shared();
+    if (released === undefined && shared === undefined) delivery.send();
+    else sent = Promise.all([released, shared]).then(() => delivery.send());
+  } catch (error) {
+    settled(error);
+    return;
+  }
+  if (sent === undefined) settled();
+  else sent.then(() => settled(), settled);
 }
 
 /**
@@ -212,15 +237,13 @@ export function charge(
   { cost }: Metered,
   record: () => void,
 ): Promise<unknown> {
-  if (holds === undefined) return deps.store.act(record, { isOwed: true });
+  if (holds === undefined) return deps.store.act(record, OWED);
   const amountMicroUsd = cost.total_micro_usd;
-  const count = charging(deps, holds, { requestId, amountMicroUsd, atMs: deps.clock.now() });
-  const act = () => {
-    count();
-    record();
-  };
-  return deps.store.act(act, { isOwed: true });
+  const charged = { requestId, amountMicroUsd, atMs: deps.clock.now() };
+  return deps.store.act(charging(deps, holds, charged, record), OWED);
 }
+
+const OWED = { isOwed: true } as const;
 
 /** Releases slot and holds after a fault in settlement, in every case (T26, T65). */
 export function releaseAll(deps: HoldDeps, call: Call): void {
@@ -297,13 +320,6 @@ function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
   }
 }
 
-const NOTHING = Buffer.alloc(0);
-
-const unsentOf = (outcome: Outcome): Buffer => ("unsent" in outcome ? outcome.unsent : NOTHING);
-
-const streamOf = (outcome: Outcome): AnswerStream | undefined =>
-  "stream" in outcome ? outcome.stream : undefined;
-
 /** What was read of the answer so far, as far as it was delivered; undefined if no upstream answered. */
 export function factsOf(outcome: Outcome): ReplyFacts | undefined {
   if (outcome.kind === "whole") return outcome.answer.facts;
@@ -327,12 +343,9 @@ function deliveryOf(
   error: WeirError | undefined,
   metered: Metered,
 ): Delivery {
-  const { reply, format } = call.incoming;
   if (outcome.kind === "cancelled") return NO_DELIVERY;
-  if (outcome.kind === "whole") {
-    const bytes = outcome.answer.write(metered.usage, svcReply(call, metered));
-    return { bytes, status: 200, send: () => reply.sendJson(200, typelessHeaders(deps.limits, call), bytes) };
-  }
+  if (outcome.kind === "whole")
+    return wholeAnswer(deps, call, outcome.answer.write(metered.usage, svcReply(call, metered)));
   if (outcome.kind === "streamed") {
     const { unsent, stream } = outcome;
     const end = stream.close(metered.usage, svcReply(call, metered));
@@ -347,8 +360,19 @@ function deliveryOf(
     const at = { unsent: unsentOf(outcome), sequence: call.streaming ? (nextSequence ?? 0) : 0 };
     return lastEvents(deps, call, errorEvents(deps.clock, call, failure, at));
   }
+  return errorAnswer(deps, call, failure);
+}
+
+const wholeAnswer = ({ limits }: SettleDeps, call: Call, bytes: Buffer): Delivery => ({
+  bytes,
+  status: 200,
+  send: () => call.incoming.reply.sendJson(200, typelessHeaders(limits, call), bytes),
+});
+
+function errorAnswer({ limits }: SettleDeps, call: Call, failure: WeirError): Delivery {
+  const { reply, format } = call.incoming;
   const envelope = format.errorBody(failure, call.requestId);
-  const headers = answerHeaders(deps.limits, call) + retryHeaders(failure);
+  const headers = answerHeaders(limits, call) + retryHeaders(failure);
   const { status } = failure;
   return { bytes: Buffer.from(envelope), status, send: () => reply.send(status, headers, envelope) };
 }

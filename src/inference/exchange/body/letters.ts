@@ -34,15 +34,33 @@ export function writeBodies(
   passable: Passable,
   endpoint: Endpoint,
 ): MaybePromise<Written> {
-  const { incoming, key } = call;
   const request = withAskedFeatures(requestAt(call, endpoint), call, passable);
-  const { orgId } = key;
-  const write = (billed: Billed) =>
-    bodies.write(incoming.format, passable, request, endpoint, { orgId, billed });
-  const platform = write("platform");
-  if (!mayDiffer(call, request, passable, endpoint)) return platform;
-  return after(platform, (one) => after(write("org"), (other) => ({ platform: one, org: other })));
+  const to = { passable, request, endpoint };
+  const platform = write(bodies, call, to, "platform");
+  return mayDiffer(call, request, passable, endpoint) ? withOrgs(bodies, call, to, platform) : platform;
 }
+
+interface WrittenTo {
+  readonly passable: Passable;
+  readonly request: ReadCall["request"];
+  readonly endpoint: Endpoint;
+}
+
+const write = (
+  bodies: Pick<Bodies, "write">,
+  { incoming: { format, key } }: ReadCall,
+  { passable, request, endpoint }: WrittenTo,
+  billed: Billed,
+): MaybePromise<Outgoing> => bodies.write(format, passable, request, endpoint, { orgId: key.orgId, billed });
+
+/** The body for the platform's credential, and then the one for the org's. */
+const withOrgs = (
+  bodies: Pick<Bodies, "write">,
+  call: ReadCall,
+  to: WrittenTo,
+  platform: MaybePromise<Outgoing>,
+): MaybePromise<Written> =>
+  after(platform, (one) => after(write(bodies, call, to, "org"), (other) => ({ platform: one, org: other })));
 
 /** The request with what its client asks for in a header, where the dialect has that in its body. */
 function withAskedFeatures(
@@ -60,12 +78,15 @@ function withAskedFeatures(
 
 /** The bodies with their headers. */
 export function lettersOf(written: Written, call: Call, passable: Passable, endpoint: Endpoint): Letters {
-  const letter = (billed: Billed, outgoing: Outgoing) =>
-    letterOf(outgoing, headersOf(call, passable, endpoint, billed));
-  if (!("parts" in written))
-    return { platform: letter("platform", written.platform), org: letter("org", written.org) };
-  const one = letter("platform", written);
-  return { platform: one, org: one };
+  const headers = headersOf(call, passable, endpoint, "platform");
+  if ("parts" in written) {
+    const one = letterOf(written, headers);
+    return { platform: one, org: one };
+  }
+  return {
+    platform: letterOf(written.platform, headers),
+    org: letterOf(written.org, headersOf(call, passable, endpoint, "org")),
+  };
 }
 
 /** Whether an own key may be used, and what is sent depends on that. */

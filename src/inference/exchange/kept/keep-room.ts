@@ -6,7 +6,7 @@
  * there is more; if not, its call is charged and only the fact is kept. So the quota holds in every case.
  */
 import { fail, type WeirError } from "../../../base/errors.ts";
-import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
+import type { MaybePromise } from "../../../base/maybe-promise.ts";
 import type { KeptBytes } from "../../../credits/kept/kept-bytes.ts";
 import { type KeptPool, KeptRoom } from "../../../credits/kept/kept-pool.ts";
 import type { Call, PlannedCall } from "../call.ts";
@@ -40,15 +40,19 @@ export function takeKeptRoom(deps: KeepRoomDeps, call: PlannedCall): MaybePromis
   const bytes = mustBytes + needed.usualBytes;
   const pool = deps.kept.pool(call.key);
   const exchanged = pool.fits(bytes) || !pool.mayFitSoon(bytes) ? undefined : deps.kept.askOthers();
-  return after(exchanged, () => taken(call, pool, needed));
+  return exchanged === undefined ? taken(call, pool, needed) : takenLater(exchanged, call, pool, needed);
 }
 
+interface NeededRoom {
+  readonly mustBytes: number;
+  readonly usualBytes: number;
+}
+
+const takenLater = (exchanged: Promise<unknown>, call: PlannedCall, pool: KeptPool, needed: NeededRoom) =>
+  exchanged.then(() => taken(call, pool, needed));
+
 /** No await between check and taking. */
-function taken(
-  call: PlannedCall,
-  pool: KeptPool,
-  { mustBytes, usualBytes }: { readonly mustBytes: number; readonly usualBytes: number },
-): PlannedCall {
+function taken(call: PlannedCall, pool: KeptPool, { mustBytes, usualBytes }: NeededRoom): PlannedCall {
   if (mustBytes > 0 && !pool.fits(mustBytes)) throw quotaError(call, pool, mustBytes);
   call.isStoreLeftOut = usualBytes > 0 && !pool.fitsUsual(mustBytes + usualBytes);
   const bytes = mustBytes + (call.isStoreLeftOut ? 0 : usualBytes);

@@ -67,7 +67,14 @@ export class MediaFetches {
     const [first] = call.plan.attempts;
     const way = first && passageTo(call.incoming.format, first);
     if (way === undefined || way.isSplice || !takesSomeOnlyAsData(way.dialect)) return call;
-    const found = bodies.addresses(call.incoming.format, way.dialect, call.request);
+    return this.#fetchFound(call, bounds, bodies.addresses(call.incoming.format, way.dialect, call.request));
+  }
+
+  #fetchFound(
+    call: PlannedCall,
+    bounds: FetchBounds,
+    found: MaybePromise<readonly MediaAddress[]>,
+  ): MaybePromise<PlannedCall> {
     return after(found, (addresses) =>
       addresses.length === 0 ? call : this.#fetched(call, addresses, bounds),
     );

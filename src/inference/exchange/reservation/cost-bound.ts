@@ -5,10 +5,8 @@
 import type { Endpoint } from "../../../base/endpoint.ts";
 import { lineMicroUsd } from "../../../base/money.ts";
 import { type ByokFee, byokFeeMicroUsd } from "../../../base/usage.ts";
-import type { OwnKeys } from "../../../routing/health/health.ts";
 import type { Plan } from "../../../routing/planner/planner.ts";
 import { IMAGE_TOKEN_BOUND, promptTokenBound } from "../../../wire/estimate.ts";
-import type { Billed } from "../../../wire/extras/sift.ts";
 import type { RequestFacts } from "../../../wire/neutral/contract.ts";
 import type { PlannedCall } from "../call.ts";
 import { asksAt, type ExtraBound, extraBound } from "./extra-bounds.ts";
@@ -73,38 +71,29 @@ export function worstCase(
   outputTokens: number,
   facts: RequestFacts = call.request.facts,
 ): WorstCase {
-  const { limits } = call.plan;
+  const { ownKeys, plan } = call;
   let microUsd = 0;
   let toolUses = 0;
   for (const endpoint of endpoints) {
+    const { provider, prices } = endpoint;
     const asks = asksAt(call, endpoint);
-    const limit = limits?.get(endpoint.id);
+    const limit = plan.limits?.get(endpoint.id);
     const tokens = limit === undefined ? outputTokens : Math.min(outputTokens, limit * facts.choices);
-    const boundOf = (billed: Billed) => {
-      const extra = extraBound(asks, endpoint.prices, billed);
-      if (extra.uses > toolUses) toolUses = extra.uses;
-      return costBound(endpoint, facts, textTokens, tokens, extra);
-    };
-    const micro = chargeBound(deps.byokFee, call.ownKeys, endpoint, boundOf);
-    if (micro > microUsd) microUsd = micro;
+    const own = ownKeys !== undefined && ownKeys.of(provider.id).length > 0 ? ownKeys : undefined;
+    // Where a platform key may be used too, the larger of fee and tokens: a fee per request can exceed the tokens.
+    if (own === undefined || (own.platformFallback(provider.id) && provider.keys.length > 0)) {
+      const extra = extraBound(asks, prices, "platform");
+      microUsd = Math.max(microUsd, costBound(endpoint, facts, textTokens, tokens, extra));
+      toolUses = Math.max(toolUses, extra.uses);
+    }
+    if (own !== undefined) {
+      const extra = extraBound(asks, prices, "org");
+      const tokensMicroUsd = costBound(endpoint, facts, textTokens, tokens, extra);
+      microUsd = Math.max(microUsd, byokFeeMicroUsd(tokensMicroUsd, deps.byokFee));
+      toolUses = Math.max(toolUses, extra.uses);
+    }
   }
   return { microUsd, toolUses };
-}
-
-/**
- * The fee if only an own key may be used; if a platform key may be used too, the larger of fee and tokens: a fee per request
- * can exceed the tokens.
- */
-function chargeBound(
-  fee: ByokFee,
-  own: OwnKeys | undefined,
-  { provider }: Endpoint,
-  boundOf: (billed: Billed) => number,
-): number {
-  if (own === undefined || own.of(provider.id).length === 0) return boundOf("platform");
-  const feeMicroUsd = byokFeeMicroUsd(boundOf("org"), fee);
-  const mayBePlatform = own.platformFallback(provider.id) && provider.keys.length > 0;
-  return mayBePlatform ? Math.max(boundOf("platform"), feeMicroUsd) : feeMicroUsd;
 }
 
 /** The highest cost of the call at an endpoint, micro-USD. */

@@ -4,7 +4,7 @@
  * a check and its hold (T24); a purse or budget that answers with a promise must ensure that itself.
  */
 import type { KeyContext } from "../../../account/keyring.ts";
-import { after, type MaybePromise } from "../../../base/maybe-promise.ts";
+import { after, afterWith, type MaybePromise } from "../../../base/maybe-promise.ts";
 import type { BudgetRefusal, BudgetScope } from "../../../credits/budgets/budget.ts";
 import type { BudgetHold, Budgets } from "../../../credits/budgets/budgets.ts";
 import type { Charge } from "../../../credits/ledger/book.ts";
@@ -27,22 +27,50 @@ export type HoldRefusal =
 
 /** @param isTrial a refusal is not the end of the call, so no budget is told of as exceeded */
 export function takeHolds(
-  { purse, budgets }: HoldDeps,
+  deps: HoldDeps,
   key: KeyContext,
   microUsd: number,
   isTrial = false,
 ): MaybePromise<Holds | HoldRefusal> {
-  return after(budgets.hold(scopeOf(key), microUsd, isTrial), (budget) => {
-    if (!budget.admitted) return { refusedBy: "budget", budget };
-    const giveBack = () => budgets.release(budget);
-    return undoOnError(giveBack, () =>
-      after(purse.hold(key.orgId, microUsd), (credit) => {
-        if (credit !== undefined) return { credit, budget };
-        giveBack();
-        return { refusedBy: "credit" };
-      }),
-    );
-  });
+  const budget = deps.budgets.hold(scopeOf(key), microUsd, isTrial);
+  return afterWith(budget, withCredit, deps, { orgId: key.orgId, microUsd });
+}
+
+/** Holds the credit, or gives the budget's hold back. */
+function withCredit(
+  budget: BudgetHold | BudgetRefusal,
+  deps: HoldDeps,
+  { orgId, microUsd }: { readonly orgId: string; readonly microUsd: number },
+): MaybePromise<Holds | HoldRefusal> {
+  if (!budget.admitted) return { refusedBy: "budget", budget };
+  let credit: MaybePromise<Hold | undefined>;
+  try {
+    credit = deps.purse.hold(orgId, microUsd);
+  } catch (error) {
+    deps.budgets.release(budget);
+    throw error;
+  }
+  if (credit instanceof Promise) return releasedOnError(deps, budget, credit);
+  return bothOrNone(credit, deps, budget);
+}
+
+const releasedOnError = (deps: HoldDeps, budget: BudgetHold, credit: Promise<Hold | undefined>) =>
+  credit.then(
+    (known) => bothOrNone(known, deps, budget),
+    (error: unknown) => {
+      deps.budgets.release(budget);
+      throw error;
+    },
+  );
+
+function bothOrNone(
+  credit: Hold | undefined,
+  { budgets }: HoldDeps,
+  budget: BudgetHold,
+): Holds | HoldRefusal {
+  if (credit !== undefined) return { credit, budget };
+  budgets.release(budget);
+  return { refusedBy: "credit" };
 }
 
 /** Extends both holds or neither. @returns whether they were extended */
@@ -64,19 +92,21 @@ export function growHolds(
 }
 
 /**
- * Returns the part of an act that closes both holds and charges the call, also above the hold. The act must run in the same
- * turn of the event loop.
+ * Returns an act that closes both holds, charges the call, also above the hold, and does what follows. It must run in the same turn of
+ * the event loop.
  * @throws Error if the amount is not valid; the returned function throws, without any change, if a hold is closed already
  */
 export function charging(
   { purse, budgets }: HoldDeps,
   { credit, budget }: Holds,
   charge: Charge,
+  follow: () => void = NOTHING,
 ): () => void {
   const count = budgets.charging(budget, charge.amountMicroUsd);
   return () => {
     // The entry comes first: the org's spend remembers up to which one it has counted.
     count(purse.settle(credit, charge, budget.spend).entry?.seq);
+    follow();
   };
 }
 
@@ -90,6 +120,8 @@ export function releaseHolds({ purse, budgets }: HoldDeps, { credit, budget }: H
     }
   }
 }
+
+const NOTHING = (): void => {};
 
 /** One scope per key context: the keyring freezes and caches contexts. */
 const scopes = new WeakMap<KeyContext, BudgetScope>();
