@@ -33,13 +33,17 @@ function next(nowMs: number): string {
     const id = made(nowMs);
     idMs = nowMs;
     start = id.slice(0, -2);
-    pair = PAIRS.indexOf(id.slice(-2));
+    pair = pairOf(id);
   } else if (++pair === PAIRS.length) {
     start = start.slice(0, TIME_CHARACTERS) + incrementBase32(start.slice(TIME_CHARACTERS));
     pair = 0;
   }
   return start + (PAIRS[pair] as string);
 }
+
+/** Where the last two characters of an id stand among the pairs. */
+const pairOf = (id: string): number =>
+  ALPHABET.length * ALPHABET.indexOf(id.charAt(id.length - 2)) + ALPHABET.indexOf(id.charAt(id.length - 1));
 
 const TIME_CHARACTERS = 10;
 

@@ -16,6 +16,8 @@ export class SlidingWindow {
   #size = 0;
   /** The running sum before the oldest entry. */
   #gone = 0;
+  /** The time of the last look for entries that are over: a call looks several times, and many calls within a millisecond. */
+  #lookedAtMs = -1;
 
   /** The current sum. */
   total(nowMs: number): number {
@@ -73,6 +75,8 @@ export class SlidingWindow {
   }
 
   #expire(nowMs: number): void {
+    if (nowMs === this.#lookedAtMs) return;
+    this.#lookedAtMs = nowMs;
     while (this.#size > 0 && this.#at(this.#atMs, 0) + WINDOW_MS <= nowMs) {
       this.#gone = this.#at(this.#sum, 0);
       this.#head = this.#slot(1);
