@@ -3,7 +3,6 @@
  * happens once per cost line, half up to the micro-USD (specification, "Usage and cost objects").
  */
 import { fail } from "./errors.ts";
-import { grown } from "./lists.ts";
 
 export type CostKind =
   | "input"
@@ -82,20 +81,16 @@ export function lineMicroUsd(units: number, unitPriceNano: number): number {
   return Number(micro);
 }
 
-/**
- * Adds a line, unless there are no units. @param lines undefined before the first one
- * @param tier name of the tier whose price it is; empty: the standard price @returns the lines
- */
-export function withLine(
-  lines: CostLine[] | undefined,
+/** Undefined where there are no units. @param tier name of the tier whose price it is; empty: the standard price */
+export function lineOf(
   kind: CostKind,
   units: number,
   unitPriceNano: number,
   tier = "",
-): CostLine[] | undefined {
-  if (units === 0) return lines;
+): CostLine | undefined {
+  if (units === 0) return undefined;
   const line = { kind, units, unit_price_nano: unitPriceNano, micro_usd: lineMicroUsd(units, unitPriceNano) };
-  return grown(lines, tier === "" ? line : { ...line, tier });
+  return tier === "" ? line : { ...line, tier };
 }
 
 /**

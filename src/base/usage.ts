@@ -3,7 +3,7 @@
  * + cache written (OpenAI's convention), so totals are comparable across dialects; `reasoningTokens` is part of
  * `outputTokens`.
  */
-import { type Cost, type CostLine, lineMicroUsd, type UnitPrices, withLine } from "./money.ts";
+import { type Cost, type CostLine, lineMicroUsd, lineOf, type UnitPrices } from "./money.ts";
 
 export interface Usage {
   readonly inputTokens: number;
@@ -58,33 +58,44 @@ export function costOf(
   images = 0,
   { tier, uses }: ChargedExtras = NO_CHARGED_EXTRAS,
 ): Cost {
-  let some = tokenLines(usage, prices, tier);
-  if (prices.request !== undefined) some = withLine(some, "request", 1, prices.request);
-  if (prices.image !== undefined) some = withLine(some, "image", images, prices.image);
+  const lines = tokenLines(usage, prices, tier);
+  if (prices.request !== undefined) addLine(lines, lineOf("request", 1, prices.request));
+  if (prices.image !== undefined) addLine(lines, lineOf("image", images, prices.image));
   if (prices.searchUnit !== undefined)
-    some = withLine(some, "search_unit", usage.searchUnits ?? 0, prices.searchUnit);
-  const lines = some ?? [];
+    addLine(lines, lineOf("search_unit", usage.searchUnits ?? 0, prices.searchUnit));
   if (prices.serverTools !== undefined) addToolLines(lines, uses, prices.serverTools);
   let total = 0;
   for (const line of lines) total += line.micro_usd;
   return { total_micro_usd: total, lines, price_version: prices.version };
 }
 
-function tokenLines(usage: Usage, standard: UnitPrices, tier: string): CostLine[] | undefined {
+function addLine(lines: CostLine[], line: CostLine | undefined): void {
+  if (line !== undefined) lines.push(line);
+}
+
+function tokenLines(usage: Usage, standard: UnitPrices, tier: string): CostLine[] {
   const prices = tier === "" ? standard : (standard.tiers?.[tier] ?? standard);
   const read = Math.min(usage.cacheReadTokens, usage.inputTokens);
   const write = Math.min(usage.cacheWriteTokens, usage.inputTokens - read);
   const fresh = usage.inputTokens - read - write;
   const apart = prices.reasoning === undefined ? 0 : Math.min(usage.reasoningTokens, usage.outputTokens);
-  let lines = withLine(undefined, "input", fresh, prices.input, tier);
-  lines = withLine(lines, "cache_read", read, prices.cacheRead ?? prices.input, tier);
+  const input = lineOf("input", fresh, prices.input, tier);
+  const output = lineOf("output", usage.outputTokens - apart, prices.output, tier);
+  // As nearly all calls have.
+  const isUsual = read === 0 && write === 0 && apart === 0;
+  if (isUsual && input !== undefined && output !== undefined) return [input, output];
   const hour = Math.min(usage.cacheWrite1hTokens ?? 0, write);
   const minutesPrice = prices.cacheWrite ?? prices.input;
-  // Two lines of one kind, because the durations have different prices (T32).
-  lines = withLine(lines, "cache_write", write - hour, minutesPrice, tier);
-  lines = withLine(lines, "cache_write", hour, prices.cacheWrite1h ?? minutesPrice, tier);
-  lines = withLine(lines, "output", usage.outputTokens - apart, prices.output, tier);
-  return withLine(lines, "reasoning", apart, prices.reasoning ?? prices.output, tier);
+  const lines = [
+    input,
+    lineOf("cache_read", read, prices.cacheRead ?? prices.input, tier),
+    // Two lines of one kind, because the durations have different prices (T32).
+    lineOf("cache_write", write - hour, minutesPrice, tier),
+    lineOf("cache_write", hour, prices.cacheWrite1h ?? minutesPrice, tier),
+    output,
+    lineOf("reasoning", apart, prices.reasoning ?? prices.output, tier),
+  ];
+  return lines.filter((line) => line !== undefined);
 }
 
 /** A line for each tool that was used, also at a price of zero: the provider charges nothing for it. */
@@ -122,8 +133,9 @@ export function byokFeeMicroUsd(costMicroUsd: number, { bps, microUsdPerRequest 
 /** Replaces `cost` where an own key answered: one line, or none where the fee is zero. */
 export function byokCost(cost: Cost, fee: ByokFee): Cost {
   const microUsd = byokFeeMicroUsd(cost.total_micro_usd, fee);
-  const lines = microUsd > 0 ? withLine(undefined, "byok_fee", 1, microUsd * 1000) : undefined;
-  return { total_micro_usd: microUsd, lines: lines ?? [], price_version: cost.price_version };
+  const lines: CostLine[] = [];
+  if (microUsd > 0) addLine(lines, lineOf("byok_fee", 1, microUsd * 1000));
+  return { total_micro_usd: microUsd, lines, price_version: cost.price_version };
 }
 
 /** The charge for a call that no upstream answered. */
