@@ -11,6 +11,17 @@ export function* sliced<T>(items: Iterable<T>, most: number): Generator<T[]> {
   if (slice.length > 0) yield slice;
 }
 
+/** One for all that have nothing yet. Not frozen: V8 would make an iterator for each look through it. */
+export const NONE: readonly never[] = [];
+
+/** The list with one more item: a list of its own. */
+export const withItem = <T>(list: readonly T[], item: T): readonly T[] =>
+  list.length === 0 ? [item] : [...list, item];
+
+/** The list without an item that is in it. */
+export const withoutItem = <T>(list: readonly T[], item: T): readonly T[] =>
+  list.length === 1 ? NONE : list.filter((other) => other !== item);
+
 /**
  * Adds an item to a list that is made with its first one. An empty list that grows takes room for seventeen items, and most lists of a call
  * get one or two.

@@ -7,6 +7,7 @@
 import type { Timers } from "../../base/clock.ts";
 import type { Endpoint } from "../../base/endpoint.ts";
 import { asWeirError, WeirError } from "../../base/errors.ts";
+import { NONE, withItem, withoutItem } from "../../base/lists.ts";
 import type { Health, LaneLease } from "../../routing/health/health.ts";
 import { type Passable, passageTo } from "../../wire/passages.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
@@ -38,12 +39,14 @@ export interface AttemptDeps extends OneAttemptDeps {
   };
 }
 
+type CallEnds = (outcome: Outcome, attempts: Attempts) => void;
+
 /** Tries the endpoints in order; calls `callEnds` once, with the outcome to settle. */
 export class Attempts implements AttemptHost, Indexed {
   index = -1;
+  readonly call: ReservedCall;
   readonly #deps: AttemptDeps;
-  readonly #call: ReservedCall;
-  readonly #callEnds: (outcome: Outcome) => void;
+  readonly #callEnds: CallEnds;
   /** Those that may be asked, in the plan's order. */
   readonly #endpoints: readonly Endpoint[];
   /** Index of the next attempt's endpoint. */
@@ -69,26 +72,22 @@ export class Attempts implements AttemptHost, Indexed {
   /** The first error in writing the request for an endpoint. */
   #refusal: WeirError | undefined;
 
-  constructor(deps: AttemptDeps, call: ReservedCall, callEnds: (outcome: Outcome) => void) {
+  constructor(deps: AttemptDeps, call: ReservedCall, callEnds: CallEnds) {
     this.#deps = deps;
-    this.#call = call;
+    this.call = call;
     this.#endpoints = coveredEndpoints(call);
     this.#callEnds = callEnds;
   }
 
-  get requestId(): string {
-    return this.#call.requestId;
-  }
-
   /** Called once. Cancels the call if the client has left already. */
   run(): void {
-    this.#call.incoming.reply.onGone(() => this.#clientGone());
+    this.call.incoming.reply.onGone(() => this.#clientGone());
     if (!this.#over) this.#start();
   }
 
   /** Starts the plan's next attempt. If there is none and nothing is running, ends the call with the last failure. */
   #start(): void {
-    const { plan, incoming } = this.#call;
+    const { plan, incoming } = this.call;
     const endpoint = this.#started < plan.decision.maxAttempts ? this.#endpoints[this.#next] : undefined;
     const isLate = this.#remainingMs() <= 0;
     if (endpoint === undefined || isLate) {
@@ -102,7 +101,7 @@ export class Attempts implements AttemptHost, Indexed {
       return;
     }
     try {
-      const written = writeBodies(this.#deps.bodies, this.#call, passable, endpoint);
+      const written = writeBodies(this.#deps.bodies, this.call, passable, endpoint);
       if (written instanceof Promise) this.#sendLater(endpoint, passable, written);
       else this.#send(endpoint, passable, written);
     } catch (error) {
@@ -134,13 +133,13 @@ export class Attempts implements AttemptHost, Indexed {
       return;
     }
     // Or the time may be over, the endpoint may have saturated, or another call may be probing it.
-    const lane = this.#remainingMs() > 0 ? laneFor(this.#deps.health, this.#call, endpoint) : undefined;
+    const lane = this.#remainingMs() > 0 ? laneFor(this.#deps.health, this.call, endpoint) : undefined;
     if (lane === undefined) this.#start();
-    else this.#open(lane, passable, lettersOf(written, this.#call, passable, endpoint));
+    else this.#open(lane, passable, lettersOf(written, this.call, passable, endpoint));
   }
 
   #open(lane: LaneLease, passable: Passable, letters: Letters): void {
-    const call = this.#call;
+    const call = this.call;
     const { plan } = call;
     const attempt = this.#newAttempt({ lane, passable, letters, number: this.#started + 1 });
     if (attempt === undefined) return;
@@ -149,7 +148,7 @@ export class Attempts implements AttemptHost, Indexed {
       this.#waitingSinceMs = attempt.startMs;
       attempt.adopt(call);
     }
-    this.#running = [...this.#running, attempt];
+    this.#running = withItem(this.#running, attempt);
     const { timeoutMs, hedgeAfterMs, maxAttempts } = plan.decision;
     if (timeoutMs !== undefined) {
       // The remaining time is divided, so that the next attempts have some too.
@@ -165,7 +164,7 @@ export class Attempts implements AttemptHost, Indexed {
   /** Undefined after a fault of the gateway, or if the request forbids what would be left out: then the next endpoint is tried. */
   #newAttempt(input: AttemptInput): Attempt | undefined {
     try {
-      return new Attempt(this.#deps, this.#call, this, input);
+      return new Attempt(this.#deps, this.call, this, input);
     } catch (error) {
       this.#deps.health.onResult(input.lane, CANCELLED_RESULT);
       this.#writeFailed(error);
@@ -188,17 +187,17 @@ export class Attempts implements AttemptHost, Indexed {
 
   /** What remains of the policy's time for all attempts. */
   #remainingMs(): number {
-    const { incoming, plan } = this.#call;
+    const { incoming, plan } = this.call;
     const { timeoutMs } = plan.decision;
     if (timeoutMs === undefined) return Number.POSITIVE_INFINITY;
-    return incoming.startMs + this.#call.waitedMs + timeoutMs - this.#deps.clock.monotonic();
+    return incoming.startMs + this.call.waitedMs + timeoutMs - this.#deps.clock.monotonic();
   }
 
   /** The request cannot be written for this endpoint: tries the next one. */
   #writeFailed(thrown: unknown): void {
     if (this.#isDecided()) return;
     const error = asWeirError(thrown);
-    if (!(thrown instanceof WeirError)) this.#deps.onFault(thrown, this.#call.requestId);
+    if (!(thrown instanceof WeirError)) this.#deps.onFault(thrown, this.call.requestId);
     this.#refusal ??= error;
     this.#start();
   }
@@ -217,7 +216,7 @@ export class Attempts implements AttemptHost, Indexed {
 
   attemptBegins(attempt: Attempt): void {
     this.#winner = attempt;
-    attempt.adopt(this.#call);
+    attempt.adopt(this.call);
     this.#stopHedge?.();
     this.#cancelAllBut(attempt, true);
   }
@@ -228,7 +227,7 @@ export class Attempts implements AttemptHost, Indexed {
       this.#attemptFailed(attempt, end.failure);
       return;
     }
-    attempt.adopt(this.#call);
+    attempt.adopt(this.call);
     // If the credit ran out, this upstream is cancelled too.
     if (end.kind === "exhausted") this.#cancelAllBut(undefined);
     else this.#answered(attempt, end);
@@ -253,18 +252,18 @@ export class Attempts implements AttemptHost, Indexed {
       return;
     }
     this.#longer ??= new LongerContext();
-    const mayStart = this.#started < this.#call.plan.decision.maxAttempts;
+    const mayStart = this.#started < this.call.plan.decision.maxAttempts;
     const unasked = mayStart ? this.#endpoints.slice(this.#next - this.#writing) : [];
     const left = this.#running.map(({ endpoint }) => endpoint).concat(unasked);
     const isRefusal = !mayFallBack(failed) && !this.#longer.isLeft(failed, attempt.endpoint, left);
-    if ((isRefusal && isFirst) || this.#call.incoming.reply.gone) {
+    if ((isRefusal && isFirst) || this.call.incoming.reply.gone) {
       this.#cancelAllBut(undefined);
       this.#finish({ kind: "failed", failure: failed });
       return;
     }
     // If a hedge is refused, the first attempt may still be accepted: hedging must not make the call fail.
     if (isRefusal) this.#next = Number.POSITIVE_INFINITY;
-    this.#running[0]?.adopt(this.#call);
+    this.#running[0]?.adopt(this.call);
     if (this.#running.length > 0 || this.#writing > 0) return;
     if (!this.#withAnotherKey(attempt, failed)) this.#start();
   }
@@ -272,9 +271,9 @@ export class Attempts implements AttemptHost, Indexed {
   /** The key was refused, so nothing was processed: tries another key of the pool. @returns whether there is one */
   #withAnotherKey({ lane, passable, letters }: Attempt, { errorClass }: UpstreamFailure): boolean {
     const isRefused = errorClass === "capacity" || errorClass === "auth";
-    if (!isRefused || this.#started >= this.#call.plan.decision.maxAttempts) return false;
+    if (!isRefused || this.#started >= this.call.plan.decision.maxAttempts) return false;
     this.#refused ??= new RefusedLanes();
-    const another = this.#refused.anotherFor(this.#deps.health, this.#call, lane);
+    const another = this.#refused.anotherFor(this.#deps.health, this.call, lane);
     if (another === undefined) return false;
     this.#open(another, passable, letters);
     return true;
@@ -295,7 +294,7 @@ export class Attempts implements AttemptHost, Indexed {
       return;
     }
     const { timeouts, health } = this.#deps;
-    if (nowMs - this.#call.incoming.startMs >= timeouts.totalMs) {
+    if (nowMs - this.call.incoming.startMs >= timeouts.totalMs) {
       this.#timeOut();
       return;
     }
@@ -335,7 +334,7 @@ export class Attempts implements AttemptHost, Indexed {
 
   #clientGone(): void {
     if (this.#over || this.#drainUntilMs > 0) return;
-    const call = this.#call;
+    const call = this.call;
     const { request } = call;
     const asked = request.svc.onDisconnect ?? call.key.onDisconnect;
     const drained = this.#leader();
@@ -373,14 +372,14 @@ export class Attempts implements AttemptHost, Indexed {
 
   #close(attempt: Attempt, failed: UpstreamFailure | undefined, outputTokens = 0, isLoser = false): void {
     if (!this.#running.includes(attempt)) return;
-    this.#running = this.#running.length === 1 ? NONE : this.#running.filter((other) => other !== attempt);
-    const call = this.#call;
+    this.#running = withoutItem(this.#running, attempt);
+    const call = this.call;
     const nowMs = this.#deps.clock.monotonic();
     if (this.#running.length === 0) {
       call.upstreamMs += nowMs - this.#waitingSinceMs;
       this.#stopHedge?.();
     }
-    call.attempts = [...call.attempts, attempt.close(nowMs, failed, outputTokens)];
+    call.attempts = withItem(call.attempts, attempt.close(nowMs, failed, outputTokens));
     this.#deps.health.onResult(attempt.lane, attempt.result(nowMs, failed, isLoser));
   }
 
@@ -390,11 +389,10 @@ export class Attempts implements AttemptHost, Indexed {
     this.#stopHedge?.();
     if (this.#drainUntilMs > 0) this.#deps.endDrain();
     // In the order of their starts, not of their ends.
-    if (this.#isHedged) this.#call.attempts = this.#call.attempts.toSorted((a, b) => a.attempt - b.attempt);
-    this.#callEnds(outcome);
+    if (this.#isHedged) this.call.attempts = this.call.attempts.toSorted((a, b) => a.attempt - b.attempt);
+    this.#callEnds(outcome, this);
   }
 }
 
-const NONE: readonly Attempt[] = [];
 const CANCELLED = failure("cancelled", "");
 const CANCELLED_RESULT = { outcome: "cancelled", errorClass: "" } as const;

@@ -7,6 +7,7 @@ import type { KeyContext } from "../../account/keyring.ts";
 import type { CallTrace } from "../../analytics/telemetry/call-trace.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint, Model } from "../../base/endpoint.ts";
+import { NONE } from "../../base/lists.ts";
 import type { KeptRoom } from "../../credits/kept/kept-pool.ts";
 import type { Admission } from "../../credits/limits/limits.ts";
 import type { AttemptRecord } from "../../record/record.ts";
@@ -52,8 +53,6 @@ export interface Incoming {
   readonly reply: ClientReply;
 }
 
-const NO_ATTEMPTS: readonly AttemptRecord[] = [];
-
 export class Call implements Indexed {
   /** Index among the calls that wait for their commit. */
   index = -1;
@@ -61,7 +60,7 @@ export class Call implements Indexed {
   /** Set if the request has an `Idempotency-Key`. */
   idempotencyLock: IdempotencyLock | undefined;
   /** In the order of their ends. */
-  attempts: readonly AttemptRecord[] = NO_ATTEMPTS;
+  attempts: readonly AttemptRecord[] = NONE;
   readonly warnings: string[] = [];
   /** JSON pointers of members of the client's body that the current attempt's dialect cannot express. */
   dropped: readonly string[] = [];

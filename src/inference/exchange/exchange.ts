@@ -208,15 +208,17 @@ export class Exchange {
   readonly #reserve = (call: PlannedCall): void =>
     this.#next(call, reserve(this.#reserveDeps, call), this.#attempt);
   readonly #attempt = (call: ReservedCall): void => {
-    const attempts = new Attempts(this.#attemptDeps, call, (outcome) => {
-      this.#live.remove(attempts);
-      this.#settle(call, outcome);
-    });
+    const attempts = new Attempts(this.#attemptDeps, call, this.#attempted);
     this.#live.add(attempts);
     // The call may have waited for its reservation until after the shutdown.
     if (this.#isShuttingDown) attempts.shutDown();
     else attempts.run();
     call.shadow = this.#shadows.start(call);
+  };
+
+  readonly #attempted = (outcome: Outcome, attempts: Attempts): void => {
+    this.#live.remove(attempts);
+    this.#settle(attempts.call, outcome);
   };
 
   /** Runs the next step, at once or when the promise resolves: most calls go through all steps without waiting. */
@@ -338,7 +340,7 @@ export class Exchange {
         attempts.tick(nowMs);
       } catch (error) {
         // The other calls must still be checked.
-        this.#deps.onFault(error, attempts.requestId);
+        this.#deps.onFault(error, attempts.call.requestId);
       }
     });
     for (const call of this.#settling.all()) {
