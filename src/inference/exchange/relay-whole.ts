@@ -22,6 +22,12 @@ import { requestAt } from "./reservation/fit.ts";
 
 const NOTHING = Buffer.alloc(0);
 
+function copied(bytes: Buffer, start: number, end: number): Buffer {
+  const copy = Buffer.allocUnsafe(end - start);
+  bytes.copy(copy, 0, start, end);
+  return copy;
+}
+
 export class WholeRelay extends Relay {
   readonly #input: RelayInput;
   /** What has come, in order. Most answers come in one read: then there is no list. */
@@ -51,7 +57,9 @@ export class WholeRelay extends Relay {
 
   onData(bytes: Buffer, start: number, end: number): void {
     if (this.over) return;
-    const chunk = bytes.subarray(start, end);
+    // Nearly all are kept. The memory of a read is used again.
+    const isKept = this.#form === undefined;
+    const chunk = isKept ? copied(bytes, start, end) : bytes.subarray(start, end);
     this.lastDataMs = this.deps.clock.monotonic();
     // Some providers send white space until their answer is ready.
     if (!this.#hasBegun && this.answering && hasText(chunk)) {
@@ -66,10 +74,10 @@ export class WholeRelay extends Relay {
     }
     if (this.#form !== undefined) this.#look(chunk, this.#form);
     if (this.#form?.folding !== undefined) return;
-    const copy = Buffer.from(chunk);
-    if (this.#first === undefined) this.#first = copy;
-    else if (this.#others === undefined) this.#others = [copy];
-    else this.#others.push(copy);
+    const own = isKept ? chunk : Buffer.from(chunk);
+    if (this.#first === undefined) this.#first = own;
+    else if (this.#others === undefined) this.#others = [own];
+    else this.#others.push(own);
     if (!this.answering && this.#bytes > MAX_ERROR_BYTES) {
       this.upstream?.cancel();
       this.refused(this.#all());

@@ -50,8 +50,8 @@ export interface AnswerReading {
   readonly shapes?: Shapes;
 }
 
-/** Members that {@link splicedAnswer} sets: all that a shape must say of an answer. */
-export const SET_MEMBERS: readonly string[] = ["id", "model", "usage", "svc"];
+/** Members that {@link splicedAnswer} sets of an answer that reports its usage: all that a shape must say of it. */
+export const SET_MEMBERS: readonly string[] = ["id", "model", "svc"];
 
 /**
  * @param others further members to set, JSON by name
