@@ -7,7 +7,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickh
 import { OWN_HEADER } from "../engine/catch-up.ts";
 import type { ServerAddress } from "../engine/engine.ts";
 import { tooLarge, unavailable } from "./client-errors.ts";
-import { ONE_BLOCK, send } from "./client-insert.ts";
+import { FileInsertion, ONE_BLOCK, send } from "./client-insert.ts";
 import { forCluster, localOf, questionForCluster } from "./cluster.ts";
 import type { TurnTimes } from "./migration-turns.ts";
 import { migrate } from "./migrations.ts";
@@ -67,6 +67,7 @@ export function openClickHouse(options: ClickHouseOptions): ClickHouse {
 
 class Connection {
   readonly #options: ClickHouseOptions;
+  readonly #files = new FileInsertion();
   #client: ClickHouseClient | undefined;
   #url = "";
   #migrated: Promise<void> | undefined;
@@ -162,7 +163,7 @@ class Connection {
     rows: readonly Uint8Array[] | StagedRows,
     { token, queryId }: Target,
   ): Promise<void> {
-    const into = `INSERT INTO ${this.#cluster === undefined ? table : localOf(table)} (${columns.map((name) => `\`${name}\``).join(", ")})`;
+    const statement = `INSERT INTO ${this.#cluster === undefined ? table : localOf(table)} (${columns.map((name) => `\`${name}\``).join(", ")})`;
     const options = {
       query_id: queryId,
       clickhouse_settings: { ...ONE_BLOCK, insert_deduplication_token: token },
@@ -170,10 +171,8 @@ class Connection {
     return this.#contact((client) =>
       this.#withStaged(rows, async (staged) => {
         if (staged instanceof StagedParts)
-          return await send(client, `${into} FORMAT RowBinary`, staged.parts, options);
-        await staged.close();
-        const query = `${into} FROM INFILE '${staged.path}' FORMAT RowBinary`;
-        await client.command({ query, ...options });
+          return await send(client, `${statement} FORMAT RowBinary`, staged.parts, options);
+        await this.#files.insert(client, { table, columns, statement }, staged, options);
       }),
     );
   }

@@ -2,8 +2,11 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/clickhouse/client.ts";
+import { RowFiles } from "../../../src/analytics/clickhouse/row-files.ts";
+import { REQUEST_COLUMNS } from "../../../src/record/columns.ts";
+import { insertableRow } from "../../../src/record/row.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
-import { recordsOf, temporaryFolder } from "../../support/analytics/records.ts";
+import { record, recordsOf, temporaryFolder } from "../../support/analytics/records.ts";
 import { putAnalyticsTables } from "../../support/analytics-folder.ts";
 import { LIMIT_MS, until } from "../../support/wait.ts";
 
@@ -77,6 +80,28 @@ describe("insertion into the embedded engine", () => {
     rmSync(inbox);
     expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
     expect(await counts()).toEqual({ requests: 20, payloads: 20, usage: 20 });
+  });
+
+  it("inserts what is more than a block as one part of each month, and completes it in every table under the same token", async () => {
+    bench = openBench({ dataDir });
+    await bench.add(records(1));
+    expect(await bench.analytics.flush(LIMIT_MS)).toBe(true);
+    const own = clickhouseOf(bench, "weir", new RowFiles(join(dataDir, "clickhouse"), "inbox-test"));
+    clickhouse = own;
+    const rowsOf = (tsMs: number, rows: number) => {
+      const row = insertableRow(bench.outbox.prepare(record({ orgId: "org_blocks", tsMs })).bytes);
+      return new Array<Uint8Array>(rows).fill(row?.requests ?? new Uint8Array());
+    };
+    const [old, young] = [rowsOf(Date.UTC(2026, 0, 31, 23), 40_000), rowsOf(Date.UTC(2026, 1, 1, 1), 40_000)];
+    // The engine died after the first month's part.
+    for (const rows of [old, [...old, ...young], [...old, ...young]])
+      await own.insert("requests", REQUEST_COLUMNS, [Buffer.concat(rows)], { token: "blocks", queryId: "b" });
+    const found = await own.rows(
+      `SELECT count() AS requests, uniqExact(_part) AS parts,
+        (SELECT sum(requests) FROM usage_hourly WHERE org_id = 'org_blocks') AS usage
+      FROM requests WHERE org_id = 'org_blocks'`,
+    );
+    expect(found).toEqual([{ requests: 80_000, parts: 2, usage: 80_000 }]);
   });
 
   it("merges parts in twenties, also in a folder of an earlier release", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type AnalyticsOptions, openAnalytics } from "../../../src/analytics/analytics.ts";
 import { type ClickHouse, openClickHouse } from "../../../src/analytics/clickhouse/client.ts";
 import type { RollUp } from "../../../src/analytics/clickhouse/rollups.ts";
+import type { RowFiles } from "../../../src/analytics/clickhouse/row-files.ts";
 import { openOutbox } from "../../../src/analytics/outbox/outbox.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { cursors } from "../../../src/base/operation/cursor.ts";
@@ -89,8 +90,11 @@ export function sumsOf(
   };
 }
 
-/** A connection of the test's own to the bench's engine, which must have been reached once. The caller closes it. */
-export function clickhouseOf({ dataDir }: Bench, database = "weir"): ClickHouse {
+/**
+ * A connection of the test's own to the bench's engine, which must have been reached once. The caller closes it.
+ * @param rowFiles as the gateway inserts into its own engine; default: rows are sent
+ */
+export function clickhouseOf({ dataDir }: Bench, database = "weir", rowFiles?: RowFiles): ClickHouse {
   const { url, username, password } = JSON.parse(readFileSync(join(dataDir, "clickhouse.json"), "utf8"));
-  return openClickHouse({ address: async () => ({ url, username, password }), database });
+  return openClickHouse({ address: async () => ({ url, username, password }), database, rowFiles });
 }
