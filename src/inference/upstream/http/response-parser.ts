@@ -251,6 +251,10 @@ export class ResponseParser {
     if (this.#state === CHUNK_DATA_CR) {
       if (end - at < 2 || bytes[at] !== CR || bytes[at + 1] !== LF) return from;
       at += 2;
+      if (at === end) {
+        this.#expectChunk();
+        return at;
+      }
     } else if (this.#state !== CHUNK_SIZE || this.#sizeDigits > 0) return from;
     const upTo = Math.min(end, at + MAX_USUAL_DIGITS);
     let size = 0;
