@@ -2,8 +2,8 @@
  * Turns a reply into a script of socket writes: HTTP framing, delays, splits, and the faults that cut it short.
  * Everything is computed in advance, so that playing a cached reply costs only its writes.
  */
-import { STATUS_CODES } from "node:http";
 import { gzipSync } from "node:zlib";
+import { STATUS_CODES } from "../src/base/network/node-http.ts";
 import type { EventContent, Headers, SimulatedDialect, StreamEvent } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
 import { AT_ONCE, type Ending, NEXT_TURN, type Script, type Step } from "./playback.ts";

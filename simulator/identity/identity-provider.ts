@@ -2,10 +2,11 @@
  * The built-in OpenID Connect identity provider: the default for sign-in on a fresh start. Anyone who reaches it may sign in
  * as anyone, so it listens on loopback only and answers to loopback names only.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Provider } from "oidc-provider";
 import { type Clock, type Random, systemRandom } from "../../src/base/clock.ts";
+import { createServer } from "../../src/base/network/node-http.ts";
 import { checkClients, type IdentityClient, interactionPath, openIdProvider } from "./openid-provider.ts";
 import { errorPage, startPage } from "./pages.ts";
 import { openPeople, type People, type Person } from "./people.ts";

@@ -4,10 +4,11 @@
  * does. What it knows is in memory.
  */
 import { createHash } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { generateKeyPair, SignJWT } from "jose";
 import type { Clock } from "../../src/base/clock.ts";
+import { createServer } from "../../src/base/network/node-http.ts";
 import { type Payload, payloadShape, type Refusal, refusalsOf } from "./payload.ts";
 
 export interface InvoicePortalOptions {

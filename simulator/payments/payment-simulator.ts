@@ -2,11 +2,12 @@
  * Simulated payment services on one loopback port: the APIs of Stripe (bearer key), Razorpay (basic auth) and `simulated`,
  * their hosted pages under `/pay/`, and a control API. Anyone who reaches it may pay, so it answers to loopback names only.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { type Clock, type Random, systemRandom, systemTimers, type Timers } from "../../src/base/clock.ts";
 import { isFromThisMachine } from "../../src/base/network/local-request.ts";
+import { createServer } from "../../src/base/network/node-http.ts";
 import { isLoopback, refusal, securityHeaders, sendPage } from "../identity/request.ts";
 import { Api, type ApiRequest, type Front, type Played } from "./api.ts";
 import { type ControlAct, type ControlDeps, control } from "./control.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { HttpResponse } from "uWebSockets.js";
-import { STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "../base/network/node-http.ts";
 import type { ClientReply } from "../inference/client-reply.ts";
 import { JSON_TYPE, STREAM_TYPE } from "../inference/exchange/headers.ts";
 import type { OpenRequests } from "./open-requests.ts";

@@ -3,10 +3,11 @@
  * its origin and address, and is used again only by a call that has just been allowed this very address: one that the name
  * had at its last look-up, 30 seconds ago at most.
  */
-import { Agent, type ClientRequest, type ClientRequestArgs } from "node:http";
+import type { ClientRequest, ClientRequestArgs } from "node:http";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import type { Timers } from "../base/clock.ts";
+import { Agent } from "../base/network/node-http.ts";
 import { type Address, readAddress } from "./address.ts";
 import { OutboundError, type Phase } from "./failure.ts";
 

@@ -2,12 +2,8 @@
  * One request over one connection, and the start of its answer. It ends once, whatever the receiver does afterwards, and
  * leaves its connection either free for the next request or destroyed.
  */
-import {
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as openRequest,
-} from "node:http";
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { request as openRequest } from "../base/network/node-http.ts";
 import type { CheckedAgent, Dial, DialArgs } from "./agent.ts";
 import { failureOf, type OutboundError } from "./failure.ts";
 

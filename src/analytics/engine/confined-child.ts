@@ -4,10 +4,11 @@
  * has checked who asks. It knows no password. `confined-process.ts` starts it.
  */
 import { mkdirSync, rmSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { createServer } from "../../base/network/node-http.ts";
 import { yieldToGateway } from "../../base/process/yielding.ts";
 import { asEngineError } from "../statements/engine-error.ts";
 import { type AnalystRun, openAnalystRun } from "./analyst-run.ts";

@@ -4,10 +4,11 @@
  */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { mkdir, rename, rm } from "node:fs/promises";
-import { type IncomingMessage, request } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inTime } from "../../base/clock.ts";
+import { request } from "../../base/network/node-http.ts";
 import { ANALYST_SECONDS } from "../statements/analyst-settings.ts";
 import { EngineError, exception } from "../statements/engine-error.ts";
 import type { AnalystStatement } from "./analyst-run.ts";

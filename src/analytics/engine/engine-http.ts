@@ -4,10 +4,11 @@
  * Format: https://clickhouse.com/docs/interfaces/http
  */
 import { timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { createServer } from "../../base/network/node-http.ts";
 import { ANALYST_SECONDS } from "../statements/analyst-settings.ts";
 import { asEngineError, exception } from "../statements/engine-error.ts";
 import { type CatchUp, OWN_HEADER } from "./catch-up.ts";

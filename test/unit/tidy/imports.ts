@@ -1,8 +1,9 @@
 /** Rules over imports: which room may know which, which folder alone knows a library, no cycles of files. */
 import { posix } from "node:path";
+import * as ast from "typescript/unstable/ast";
 import { EXCLUSIVE, MAY_IMPORT, WINGS } from "./house.ts";
-import type { Finding, Rule } from "./rule.ts";
-import { inSrc, readText, type Source } from "./tree.ts";
+import { type Finding, nodeRule, type Rule } from "./rule.ts";
+import { inSrc, readText, type Source, textOf } from "./tree.ts";
 
 const KINDS: Readonly<Record<string, RegExp>> = {
   operations: /^src\/([a-z-]+\/)+([a-z-]+-)?operations\.ts$/,
@@ -79,6 +80,19 @@ const libraries: Rule = {
     ),
 };
 
+const nodeHttp = nodeRule(
+  "node:http is imported for its types alone",
+  "take it from src/base/network/node-http.ts, which says why",
+  inSrc,
+  // `import { type Server }` is an import of the module without its members when the types are taken away.
+  (node) =>
+    ast.isImportDeclaration(node) &&
+    textOf(node.moduleSpecifier) === "node:http" &&
+    node.importClause?.phaseModifier !== ast.SyntaxKind.TypeKeyword
+      ? "imports node:http, which loads all of Node's fetch"
+      : undefined,
+);
+
 const dependencies: Rule = {
   name: "src loads only packages that an install without development packages has",
   cure: 'move the package to "dependencies" of package.json, or import only its types',
@@ -129,4 +143,4 @@ function cycleFinding(cycle: readonly string[], byPath: ReadonlyMap<string, Sour
   return { file, line, what: `is in a cycle: ${[...turned, file].join(" → ")}` };
 }
 
-export const importRules: readonly Rule[] = [wings, rooms, libraries, dependencies, cycles];
+export const importRules: readonly Rule[] = [wings, rooms, libraries, nodeHttp, dependencies, cycles];

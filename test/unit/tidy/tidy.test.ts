@@ -70,6 +70,8 @@ const SINS: Readonly<Record<string, string>> = {
   "src/host/gateway/spread.ts":
     "// Spread.\nexport const spread = (a: number[]) => [{ ...{ a }, a }, ...([1] as const), ...a];\nconst DAY_MS = 1;\n",
   "src/host/gateway/long.ts": `// Declares.\nexport function longTable() {\n  return [\n${"    1,\n".repeat(80)}  ];\n}\n`,
+  "src/edge/calls.ts":
+    '// Calls.\nimport type { Agent } from "node:http";\nimport { type Server, request } from "node:http";\nexport const call = (agent: Agent, server: Server) => request({ agent, host: String(server) });\n',
   "src/attic/old.ts": 'export { post } from "../credits/ledger/ledger.ts";\n',
   "src/wire/dialects.ts":
     '// Dialects.\nimport { oldDialect } from "./old/dialect.ts";\nexport const all = oldDialect;\n',
@@ -139,6 +141,7 @@ describe("each rule finds what breaks it", () => {
     ],
     ["an import between wings", ["src/attic/old.ts:1", "src/base/money.ts:2"]],
     ["a library with an owner", ["src/store/store.ts:3"]],
+    ["node:http is imported", ["src/edge/calls.ts:3"]],
     ["src loads only packages", ["src/account/keyring.ts:4", "src/store/store.ts:2", "src/store/store.ts:3"]],
     ["no file reaches itself", ["src/account/keyring.ts:2"]],
     ["no two folders side by side", ["src/store/lanes/first.ts:2", "src/store/rows/second.ts:2"]],
