@@ -98,7 +98,8 @@ function modelsOf(rows: readonly PageDay[]): AppPage["models"] {
     .slice(0, MOST_MODELS);
 }
 
-const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+/** Made for the first badge: the first formatter of a process takes 7 MB, because it opens the data of every language. */
+let compact: Intl.NumberFormat | undefined;
 /** Longer names are cut. */
 const LABEL_CHARACTERS = 40;
 
@@ -114,6 +115,7 @@ export function badgeOf({ name, tokens_30d: tokens, trend }: AppPage): AppBadge 
   const label =
     characters.length > LABEL_CHARACTERS ? `${characters.slice(0, LABEL_CHARACTERS - 1).join("")}…` : name;
   const isKnown = trend.length > 0;
+  compact ??= new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
   const message = isKnown ? `${compact.format(tokens)} tokens / 30 days` : "no figures";
   return { label, message, color: isKnown ? "blue" : "lightgrey" };
 }
