@@ -10,6 +10,7 @@ import type { StreamOperation } from "../base/operation/event-stream.ts";
 import type { Group } from "../base/operation/group.ts";
 import type { Hook } from "../base/operation/hook.ts";
 import type { AnyOperation, Method, Named, Place } from "../base/operation/operation.ts";
+import { letParentsGo } from "../base/operation/schema-parents.ts";
 import { CALLS, type CallName } from "../inference/exchange/formats.ts";
 import type { ErrorSchemaName } from "./openapi/openapi-types.ts";
 import { TAGS } from "./openapi/tags.ts";
@@ -85,6 +86,7 @@ export function routeTable(offered: readonly Offered[]): readonly Route[] {
     routes.set(placeOf(anthropic), joined(routes.get(placeOf(anthropic)), anthropic));
   const table = [...routes.values()];
   assertNamedApart(table);
+  for (const each of offered) for (const schema of schemasOf(each)) letParentsGo(schema);
   return table.sort((a, b) => orderOf(a) - orderOf(b));
 }
 
@@ -136,6 +138,11 @@ function assertParams({ name, path, params }: Pick<Offered, "name" | "path" | "p
   if (inPath.join() !== inSchema.join())
     throw new Error(`${name} has the parameters "${inPath}" in its path, and "${inSchema}" in \`params\``);
 }
+
+const schemasOf = (offered: Offered): (z.ZodType | undefined)[] => {
+  if ("open" in offered) return [offered.params, offered.query, offered.event];
+  return "output" in offered ? [offered.params, offered.query, offered.body, offered.output] : [];
+};
 
 /** @throws Error */
 function assertNamedApart(table: readonly Route[]): void {
