@@ -43,6 +43,7 @@ function keep(file, root) {
   let isNew = false;
   const hooks = registerHooks({
     resolve(specifier, context, next) {
+      if (isZodsLanguages(specifier, context.parentURL)) return EMPTY;
       const isOurs = specifier.startsWith(".") && context.parentURL?.startsWith(root) === true;
       const url = isOurs ? new URL(specifier, context.parentURL).href : "";
       // Node would look for the file and for its package, once for each source that imports it. It tells what is missing, and by whom.
@@ -72,6 +73,17 @@ function keep(file, root) {
     [kept, imported] = [{}, {}];
   };
 }
+
+const EMPTY = { url: "data:text/javascript,", format: "module", shortCircuit: true };
+
+/**
+ * Zod's messages in sixty languages, that zod offers and nothing here asks for: a source each, 2 MB of resident memory. English, its own
+ * language, is imported by itself.
+ * @param {string} specifier
+ * @param {string | undefined} parent address of who imports it
+ */
+const isZodsLanguages = (specifier, parent) =>
+  specifier === "../locales/index.js" && parent?.includes("/node_modules/zod/") === true;
 
 /**
  * Empty where there is no such file, or another Node wrote it.

@@ -1,6 +1,6 @@
 /** Opens what all other rooms stand on: clock, store with its events and jobs, installation and catalog. */
 import type { Logger } from "pino";
-import { type Simulator, startSimulator } from "../../../simulator/simulator.ts";
+import type { Simulator } from "../../../simulator/simulator.ts";
 import { type Clock, systemClock, systemRandom, systemTimers } from "../../base/clock.ts";
 import { Listeners } from "../../base/network/listeners.ts";
 import { type Cursors, cursors as openCursors } from "../../base/operation/cursor.ts";
@@ -133,8 +133,11 @@ function openTrail({
   return { events, audit, jobs, trail: { events, audit } };
 }
 
-const startOwnSimulator = (listeners: Listeners) =>
-  startSimulator({ keepBodyBytes: 0, keepCalls: 0, onListening: (port) => listeners.add("simulator", port) });
+async function startOwnSimulator(listeners: Listeners): Promise<Simulator> {
+  const { startSimulator } = await import("../../../simulator/simulator.ts");
+  const onListening = (port: number) => listeners.add("simulator", port);
+  return await startSimulator({ keepBodyBytes: 0, keepCalls: 0, onListening });
+}
 
 /** The store of one gateway alone, or of a cell among others. */
 async function openShared(

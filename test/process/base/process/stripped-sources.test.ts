@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
@@ -102,6 +103,18 @@ test("the file's folder is made, for its user alone", () => {
 test("where nothing can be written nothing is kept, and nothing said", () => {
   // It may not even be looked there, as in a folder of another user.
   expect(start(source, join(source, "stripped.json"))).toBe("first");
+});
+
+test("zod's languages are not loaded, and its English is", () => {
+  const using = `
+    import { z } from "zod";
+    const { error } = z.string().safeParse(7);
+    export const value = JSON.stringify([Object.keys(z.locales), error.issues[0].message]);
+  `;
+  symlinkSync(join(REPO, "node_modules"), join(folder, "node_modules"), "junction");
+  const other = join(folder, "using.mjs");
+  writeFileSync(other, using);
+  expect(JSON.parse(start(other))).toEqual([[], "Invalid input: expected string, received number"]);
 });
 
 test("what is outside of the root is left to Node", () => {
