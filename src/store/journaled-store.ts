@@ -110,7 +110,7 @@ export class JournaledStore {
       },
       get: (number) => rows.get(number),
       size: (number) => rows.size(number),
-      read: (first, last, most) => rows.read(first, last, most),
+      read: (first, last, most, memory) => rows.read(first, last, most, memory),
       newest: () => rows.newest,
       trimmed: () => rows.trimmed,
     };

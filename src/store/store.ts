@@ -30,6 +30,7 @@ import { startJournal } from "./start.ts";
 import type { RowVersions, Table } from "./tables/table.ts";
 
 export type { Log } from "./journal/log.ts";
+export type { ReadMemory } from "./journal/read-at.ts";
 export type { Range, RowVersions, Table } from "./tables/table.ts";
 
 export interface Store {

@@ -53,6 +53,7 @@ const FIRST_BYTES = 256 * 1024;
 
 /**
  * Lays out the rows of a batch in two stages, one for each table.
+ * @param slices rows that need not last longer than their slice
  * @throws Error of the stages or of the finisher; the rows that were laid out by then are removed
  */
 export async function layOut(slices: RowSlices, layout: Layout): Promise<LaidOut> {
@@ -81,8 +82,8 @@ async function laidOut(
   const damaged: Uint8Array[] = [];
   const layRow = (bytes: Uint8Array) => {
     const row = insertableRow(bytes);
-    if (row === undefined) damaged.push(bytes);
-    else if (!row.finished) unfinished.push(bytes);
+    if (row === undefined) damaged.push(new Uint8Array(bytes));
+    else if (!row.finished) unfinished.push(new Uint8Array(bytes));
     else {
       requests.writer.raw(row.requests);
       requests.writer.raw(tail);

@@ -43,9 +43,9 @@ export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
   /** The batch that was tried last and is not inserted yet: another try looks up its rows, and lays out those alone that are missing. */
   let pending: { readonly token: string; readonly laidOut: LaidOut } | undefined;
 
-  async function laidOutOf({ batch, slices }: BatchRows): Promise<LaidOut> {
+  async function laidOutOf({ batch, passing }: BatchRows): Promise<LaidOut> {
     const mark = { run: batch.run, number: batch.number, isRepaired: false };
-    const laidOut = await layOut(slices(), { stage: clickhouse.stage, finisher, mark });
+    const laidOut = await layOut(passing(), { stage: clickhouse.stage, finisher, mark });
     const { damaged } = laidOut;
     if (damaged.length > 0) {
       await outbox.setApart(batch, damaged).catch(async (error: unknown) => {

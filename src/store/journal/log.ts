@@ -5,7 +5,7 @@
  * others those before `#first` are in LMDB and the rest in the journal.
  */
 import type { Database } from "lmdb";
-import { type JournalFile, readAt } from "./read-at.ts";
+import { type JournalFile, type ReadMemory, readAt } from "./read-at.ts";
 
 /** The interface of a log. Reads are synchronous and see every committed row. */
 export interface Log {
@@ -20,8 +20,11 @@ export interface Log {
   get(number: number): Uint8Array | undefined;
   /** Bytes of the row; undefined where there is none. */
   size(number: number): number | undefined;
-  /** The rows from `first` to `last`, until there are as many, or as many bytes, as asked for. @throws Error of the disk */
-  read(first: number, last: number, most: RowAmount): ReadRows;
+  /**
+   * The rows from `first` to `last`, until there are as many, or as many bytes, as asked for.
+   * @param memory rows that an earlier read with it gave are overwritten. @throws Error of the disk
+   */
+  read(first: number, last: number, most: RowAmount, memory?: ReadMemory): ReadRows;
   /** The greatest number that is committed or trimmed; 0 for a log never used. */
   newest(): number;
   /** Every row up to and including this number is gone. */
@@ -115,7 +118,7 @@ export class LogRows {
     return place === undefined || isSkipped(place) ? undefined : place.length;
   }
 
-  read(first: number, last: number, most: RowAmount): ReadRows {
+  read(first: number, last: number, most: RowAmount, memory?: ReadMemory): ReadRows {
     const rows: Uint8Array[] = [];
     const end = Math.min(last, this.newest);
     let number = Math.max(first, this.#trimmed + 1);
@@ -126,7 +129,9 @@ export class LogRows {
         rows.push(row);
         bytes += row.length;
       } else {
-        const run = this.#run(number, end, { rows: most.rows - rows.length, bytes: most.bytes - bytes });
+        const left = { rows: most.rows - rows.length, bytes: most.bytes - bytes };
+        // A second run of this read must not overwrite the first.
+        const run = this.#run(number, end, left, rows.length === 0 ? memory : undefined);
         rows.push(...run.rows);
         bytes += run.bytes;
         number = run.next;
@@ -136,7 +141,7 @@ export class LogRows {
   }
 
   /** Reads rows that follow one another in a file at once, with what lies between them. */
-  #run(first: number, last: number, most: RowAmount) {
+  #run(first: number, last: number, most: RowAmount, memory: ReadMemory | undefined) {
     const places: RowPlace[] = [];
     let next = first;
     let bytes = 0;
@@ -152,7 +157,7 @@ export class LogRows {
     const [start] = places;
     const end = places.at(-1);
     if (start === undefined || end === undefined) return { rows: [], bytes, next };
-    const read = readAt(start.file, start.at, end.at + end.length - start.at);
+    const read = readAt(start.file, start.at, end.at + end.length - start.at, memory);
     const rows = places.map(({ at, length }) => read.subarray(at - start.at, at - start.at + length));
     return { rows, bytes, next };
   }

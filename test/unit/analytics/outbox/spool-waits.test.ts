@@ -25,7 +25,7 @@ function opened(fewAgeMs?: number) {
     async nextBatch() {
       if (newest === acknowledged) return undefined;
       const batch: Batch = { first: acknowledged + 1, last: newest, token: "t", run: "t", number: 1 };
-      return { batch, slices: noSlices, isNew: true };
+      return { batch, slices: noSlices, passing: noSlices, isNew: true };
     },
     async acknowledge({ last }) {
       acknowledged = last;
