@@ -216,10 +216,14 @@ function isOfOtherOrigin(head: RequestHead, publicHost: string | undefined): boo
   return host !== head.header("host").toLowerCase() && host !== publicHost;
 }
 
+const BEARER = "Bearer ";
+
 /** The bearer credential; undefined where missing. RFC 6750: scheme in any case, one space or more. */
 export function bearer({ authorization }: RequestHead): string | undefined {
-  if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== "bearer ") return undefined;
-  return authorization.slice(7).trim();
+  const scheme = authorization.slice(0, BEARER.length);
+  // As nearly all clients write it.
+  if (scheme !== BEARER && scheme.toLowerCase() !== BEARER.toLowerCase()) return undefined;
+  return authorization.length === BEARER.length ? undefined : authorization.slice(BEARER.length).trim();
 }
 
 const HOST = /^[\w.-]{1,253}(:\d{1,5})?$|^\[[\da-f:.]{2,45}\](:\d{1,5})?$/i;

@@ -93,10 +93,16 @@ function requestOf(
 ): ChatRequest {
   const stream = body.stream ?? false;
   const includeUsage = body.stream_options?.include_usage ?? undefined;
+  const { bytes, members, elided, hasOpaque, svc, extras } = read;
   return {
-    ...read,
+    bytes,
+    members,
+    elided,
+    hasOpaque,
+    svc,
+    extras,
     includeUsage,
-    usageSwitch: stream && includeUsage !== true ? usageSwitchOf(text, read.members) : undefined,
+    usageSwitch: stream && includeUsage !== true ? usageSwitchOf(text, members) : undefined,
     maxTokensField: boundField(body),
     longestCallId: media.longestCallId,
     facts: {
