@@ -1,7 +1,6 @@
 /**
  * agentgateway (Rust) as a gateway for models: it checks a key, and the simulator is its only upstream. No package registry has it, so
- * its path is given. The configuration is written from its documentation; the schema of version 1.4.1 accepts it, but it has not been
- * run with it yet.
+ * its path is given. The configuration is of version 1.4.1.
  */
 
 import { writeFileSync } from "node:fs";
