@@ -7,6 +7,7 @@ import { reads } from "../../../base/scan/runs.ts";
 import type { AnswerHeaders } from "./answer-head.ts";
 import { openTls, type Peer, peerOf, proxyPeerOf, type Sessions } from "./dial.ts";
 import { ClosedError, ConnectError, codeOf } from "./errors.ts";
+import { isQuiet } from "./look.ts";
 import { answerOfProxy } from "./proxy-answer.ts";
 import { type OutgoingRequest, requestBytes } from "./request.ts";
 import { type ParserSink, ResponseParser } from "./response-parser.ts";
@@ -89,6 +90,8 @@ export class Connection implements OpenConnection, ParserSink {
   /** The handler of the request that it is reserved for, or carries. */
   #handler: AnswerHandler | undefined;
   #isSent = false;
+  /** Without TLS, of which a byte must not be taken. */
+  #isPlain = false;
   #isPaused = false;
   /** The handler will be told at the end of the turn that a read is over. */
   #isOverSoon = false;
@@ -132,6 +135,19 @@ export class Connection implements OpenConnection, ParserSink {
   reserve(request: OutgoingRequest, handler: AnswerHandler): void {
     this.#request = request;
     this.#handler = handler;
+  }
+
+  /**
+   * Sends the request of a connection that need not wait for the event loop: what its provider has done is seen at once.
+   * @returns false where it cannot be seen; nothing is sent then
+   */
+  sendIfQuiet(): boolean {
+    const quiet = this.#isPlain && !this.isClosed ? isQuiet(this.#socket) : undefined;
+    if (quiet === undefined) return false;
+    // Its end sends the request on.
+    if (quiet) this.sendReserved();
+    else this.#socket.destroy();
+    return true;
   }
 
   sendReserved(): void {
@@ -216,6 +232,7 @@ export class Connection implements OpenConnection, ParserSink {
         return true;
       },
     };
+    this.#isPlain = true;
     const socket = tuned(connectTcp({ host: peer.host, port: peer.port, onread }));
     return this.#watch(socket.once("connect", () => this.#onOpen()));
   }

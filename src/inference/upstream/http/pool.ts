@@ -11,6 +11,10 @@ import { type Forwarding, forwardingOf, type Route, routeTo } from "./route.ts";
 
 /** Idle connections are looked through this often. */
 const SWEEP_MS = 1_000;
+/** A request does not wait for a round of the event loop that is expected to take longer: a look at a socket takes a hundredth of it. */
+const LONG_ROUND_MS = 1;
+/** What a round took is known again after this time. */
+const LOOKS_MS = 100;
 
 export class ConnectionPool implements ConnectionOwner {
   readonly #route: Route;
@@ -21,6 +25,8 @@ export class ConnectionPool implements ConnectionOwner {
   #idle: Connection[] = [];
   /** Reserved in this round of the event loop. */
   #reserved: Connection[] = [];
+  /** Rounds of the event loop are long until then; monotonic. */
+  #looksUntilMs = 0;
   #connections = 0;
   readonly #sessions: Sessions = {};
   #sweep: NodeJS.Timeout | undefined;
@@ -29,11 +35,25 @@ export class ConnectionPool implements ConnectionOwner {
   /** Resolves `#closed`. */
   #onEmpty: (() => void) | undefined;
 
-  /** Sockets were looked at before this round came here, and maybe before the request: it is sent in the next one. */
+  /**
+   * Sockets were looked at before this round came here, and maybe before the request: it is sent in the next one, or where rounds are long once
+   * the socket itself was looked at.
+   */
   readonly #afterReads = () => {
-    const reserved = this.#reserved;
+    const nowMs = this.#clock.monotonic();
+    let reserved = this.#reserved;
     this.#reserved = [];
-    setImmediate(sendAll, reserved);
+    if (nowMs < this.#looksUntilMs) {
+      reserved = reserved.filter((connection) => !connection.sendIfQuiet());
+      if (reserved.length === 0) return;
+    }
+    setImmediate(this.#sendAll, reserved, nowMs);
+  };
+
+  readonly #sendAll = (reserved: readonly Connection[], sinceMs: number) => {
+    const nowMs = this.#clock.monotonic();
+    if (nowMs - sinceMs > LONG_ROUND_MS) this.#looksUntilMs = nowMs + LOOKS_MS;
+    for (const connection of reserved) connection.sendReserved();
   };
 
   /** @param proxy by which the origin is called; undefined: directly */
@@ -139,8 +159,4 @@ export class ConnectionPool implements ConnectionOwner {
     this.#idle = kept;
     this.#sweep = kept.length > 0 ? setTimeout(() => this.#closeOld(), SWEEP_MS).unref() : undefined;
   }
-}
-
-function sendAll(reserved: readonly Connection[]): void {
-  for (const connection of reserved) connection.sendReserved();
 }

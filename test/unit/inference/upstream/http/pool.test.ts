@@ -2,7 +2,7 @@
 import { readFile } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ConnectionPool } from "../../../../../src/inference/upstream/http/pool.ts";
+import { ConnectionPool } from "../../../../../src/inference/upstream/http/pool.ts";
 import { closedPort } from "../../../../support/gateway.ts";
 import { equals, until } from "../../../../support/wait.ts";
 import { answerOf, type Call, poolOf, type RawProvider, send, startRawProvider } from "./raw-provider.ts";
@@ -36,6 +36,46 @@ async function idle() {
 
 /** Calls back where Node has just looked at sockets: nothing looks at them again before the next round of the loop. */
 const whileSocketsAreRead = () => new Promise((resolve) => readFile(import.meta.filename, resolve));
+
+describe("where rounds of the event loop are long", () => {
+  /** An idle connection of a pool that has seen a long round: each reading of its clock is 2 ms after the one before. */
+  async function idleInLongRounds() {
+    let nowMs = 0;
+    const monotonic = () => {
+      nowMs += 2;
+      return nowMs;
+    };
+    pool = new ConnectionPool(provider.origin, 5_000, { now: monotonic, monotonic });
+    const socket = await idle();
+    expect(await answered(send(pool))).toEqual(WELL);
+    await whileSocketsAreRead();
+    return socket;
+  }
+
+  test("a request is sent at the end of the round that brought it", async () => {
+    await idleInLongRounds();
+    const call = send(pool);
+    await turn();
+    expect(call.heard).toEqual(["sent"]);
+    expect(await answered(call)).toEqual(WELL);
+    expect(provider.sockets).toHaveLength(1);
+  });
+
+  test.each<[string, (socket: Awaited<ReturnType<typeof idle>>) => void]>([
+    ["an answer that was not asked for", (socket) => socket.write(answerOf("evil"))],
+    ["one byte", (socket) => socket.write("H")],
+    ["its end", (socket) => socket.destroy()],
+    ["its reset", (socket) => socket.resetAndDestroy()],
+  ])("a connection is closed by %s right before a request, which another one carries", async (_, act) => {
+    const socket = await idleInLongRounds();
+    act(socket);
+    const call = send(pool);
+    await turn();
+    expect(call.heard).toEqual([]);
+    expect(await answered(call)).toEqual(WELL);
+    expect(provider.sockets).toHaveLength(2);
+  });
+});
 
 describe("an idle connection", () => {
   test.each([
