@@ -112,3 +112,16 @@ it("finds the events of more streams than have a place at a time, in turns, shor
     }
   }
 });
+
+it("each of more streams than there are places goes on, also where what is around its events fills its place", () => {
+  const tail = '"}\n\n';
+  const head = 'data: {"text":"';
+  const beginning = Math.ceil((tail.length + head.length) / 16) * 16;
+  const headOut = `data: ${"x".repeat(1024 - beginning - tail.length - 6)}`;
+  for (let stream = 0; stream < 1100; stream++) {
+    const around = new Around(tail + head, tail.length, tail + headOut, tail.length);
+    const read = Buffer.from(`${head}word${tail}`);
+    expect(passRun(read, 0, read.length, around, 0)).toBe(1);
+    expect(goingOut.toString("latin1", 0, found.outEnd)).toBe(`${headOut}word${tail}`);
+  }
+});
