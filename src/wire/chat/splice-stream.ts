@@ -68,7 +68,7 @@ export interface ChunkForm {
 /** What the streams of a dialect have in common is learned apart from others. */
 export const newChunkMemory = (): Pick<ChunkForm, "envelopes" | "shapes"> => ({
   envelopes: { withUsage: new FormsOfModels(), without: new FormsOfModels() },
-  shapes: new Shapes(["object", "service_tier"], ["choices", ...SET_MEMBERS]),
+  shapes: new Shapes(["object", "service_tier"], ["choices", "usage", ...SET_MEMBERS]),
 });
 
 const CHUNK_MEMBERS: readonly string[] = ["id", "object", "created", "model", "choices"];
@@ -332,7 +332,8 @@ function readWhole(
 ): { readonly event: JsonObject; readonly members: readonly Member[] } | undefined {
   const bytes = Buffer.from(text, "latin1");
   const signs = signsOf(bytes);
-  const shape = signs.isAscii ? shapes.of(bytes, signs) : undefined;
+  // A line feed between two lines may stand within a string, which is no JSON then.
+  const shape = signs.isAscii && text === data ? shapes.of(bytes, signs) : undefined;
   if (shape !== undefined) return { event: shape.value as JsonObject, members: shape.members() };
   try {
     const { members } = skim(text, "", UNBOUNDED, bytes, signs);

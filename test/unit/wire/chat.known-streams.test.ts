@@ -8,7 +8,16 @@ import { IDENTITY } from "./chat.fixtures.ts";
 
 interface Told {
   /** Providers differ in the order of members and in what stands beside the choices. */
-  readonly style: "openai" | "azure" | "padded" | "groq" | "spaced" | "bare" | "own time" | "no id";
+  readonly style:
+    | "openai"
+    | "usage within"
+    | "azure"
+    | "padded"
+    | "groq"
+    | "spaced"
+    | "bare"
+    | "own time"
+    | "no id";
   readonly id: string;
   readonly created: number | string;
   readonly tier: string | null;
@@ -30,6 +39,8 @@ function eventsOf({ style, id, created, tier, words, reason, tokens, reportsAtEn
       return JSON.stringify({ choices, created: at, id, model: "sim", object: "c", ...more });
     if (style === "padded")
       return JSON.stringify({ ...usual, choices, ...more, obfuscation: "x".repeat(time % 7) });
+    if (style === "usage within")
+      return JSON.stringify({ ...usual, choices, usage: null, ...more, system_fingerprint: "fp_1" });
     if (style === "groq") return JSON.stringify({ ...usual, choices, ...more, x_groq: { id: `req_${id}` } });
     if (style === "spaced")
       return JSON.stringify({ ...usual, choices, usage: null, ...more }, null, 1).replaceAll("\n", " ");
@@ -56,6 +67,7 @@ const told: fc.Arbitrary<Told> = fc.record({
   style: fc.constantFrom(
     "openai",
     "openai",
+    "usage within",
     "azure",
     "padded",
     "groq",
@@ -145,6 +157,24 @@ it("whatever was known before, a stream is told and sent as one that is the firs
     }),
     { numRuns: 700, seed: 5 },
   );
+});
+
+it("a report whose lines are cut within a string is no JSON, also where its shape is known", () => {
+  const known = newChatChunks();
+  for (const id of ["one", "two", "three"]) relayed(eventsOf(stream(id)), true, known);
+  const events = eventsOf(stream("cut"));
+  const report = events.pop() as string;
+  const told = relayed([...events, report.replace("chunk", "ch\ndata: unk")], true, known);
+  expect(told.malformed).toBe(1);
+  expect(told.facts.usage).toBeUndefined();
+});
+
+it("the last chunk has the report of its provider once, wherever that stands among the members", () => {
+  const known = newChatChunks();
+  for (const id of ["one", "two", "three", "within"]) {
+    const { sent } = relayed(eventsOf({ ...stream(id), style: "usage within" }), true, known);
+    expect(sent.join("").match(/"prompt_tokens"/g)).toHaveLength(1);
+  }
 });
 
 const stream = (id: string): Told => ({
