@@ -48,7 +48,7 @@ export interface LearnedEvent {
 }
 
 /** Bytes around the choices; with more a form is not learned. */
-const MOST_BYTES = 4096;
+const MOST_BYTES = 2048;
 /** Forms that streams of one model may have at a time: deployments and regions of a provider differ in a member. */
 const MOST_ALIKE = 4;
 /** After so many forms in a row that no stream began with, no more are learned for as many streams as {@link PAUSE} says. */
@@ -88,8 +88,8 @@ export class EnvelopeForms {
   }
 }
 
-/** More models than are asked at a time. */
-const MOST_MODELS = 256;
+/** More models than are asked at a time; their forms take a few megabytes at most. */
+const MOST_MODELS = 128;
 
 /** The forms of models, by what clients are told as their names. */
 export class FormsOfModels {
