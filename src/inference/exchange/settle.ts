@@ -276,8 +276,8 @@ function warn(
   if (call.answeredAs !== undefined) call.warnings.push(`answer_form: ${call.answeredAs}`);
   const lost = facts?.lost;
   if (lost !== undefined) for (const kind of lost) call.warnings.push(`answer_dropped: ${kind}`);
-  for (let i = 0; i < Math.min(call.dropped.length, MAX_DROPPED); i++)
-    call.warnings.push(`dropped: ${shortPointer(call.dropped[i] as string)}`);
+  for (const pointer of call.dropped.slice(0, MAX_DROPPED))
+    call.warnings.push(`dropped: ${shortPointer(pointer)}`);
   const more = call.dropped.length - MAX_DROPPED + call.droppedMore;
   if (more > 0) call.warnings.push(`dropped: ${more} more`);
   if (call.sent !== NOTHING_SENT)

@@ -34,8 +34,6 @@ const START = HEAD_BYTES + NUMBER_BYTES;
 /** Maximum size of a write without name, key and value. */
 const FIXED_BYTES = 16;
 const FIRST_BYTES = 256 * 1024;
-/** Up to so many characters, one after the other costs less than a call of Node's. */
-const SHORT = 48;
 /** A buffer grown beyond this by one large group is not kept. */
 const KEEP_BYTES = 4 * 1024 * 1024;
 
@@ -47,7 +45,7 @@ export class FrameWriter {
 
   add({ table, text, value }: Write): void {
     this.#begin(value === undefined ? REMOVED : PUT, table, text.length * 3 + (value?.length ?? 0));
-    const key = this.#text(text, this.#at + 2);
+    const key = this.#buffer.write(text, this.#at + 2);
     this.#view.setUint16(this.#at, key, true);
     this.#at += 2 + key;
     this.#value(value);
@@ -79,23 +77,10 @@ export class FrameWriter {
   #begin(what: number, name: string, bytes: number): void {
     // UTF-8 takes at most three bytes per UTF-16 unit.
     this.#reserve(FIXED_BYTES + name.length * 3 + bytes);
-    const length = this.#text(name, this.#at + 2);
+    const length = this.#buffer.write(name, this.#at + 2);
     this.#buffer[this.#at] = what;
     this.#buffer[this.#at + 1] = length;
     this.#at += 2 + length;
-  }
-
-  /** Writes a text, for which there is room. @returns its bytes */
-  #text(text: string, at: number): number {
-    const { length } = text;
-    if (length > SHORT) return this.#buffer.write(text, at);
-    const buffer = this.#buffer;
-    for (let i = 0; i < length; i++) {
-      const code = text.charCodeAt(i);
-      if (code > 0x7f) return buffer.write(text, at);
-      buffer[at + i] = code;
-    }
-    return length;
   }
 
   #value(value: Uint8Array | undefined): void {
