@@ -7,6 +7,7 @@ import { POSTED_LEDGER } from "../../../src/cluster/cells/credit/shared-credits.
 import type { NumberedCharge } from "../../../src/cluster/cells/leases/charges.ts";
 import { openLedger } from "../../../src/credits/ledger/ledger.ts";
 import type { UnchargedCall } from "../../../src/credits/ledger/uncharged.ts";
+import { contentOf } from "../../../src/store/journal/row-sum.ts";
 import { must } from "./broken.ts";
 import { unpack } from "./lua/msgpack.ts";
 import { LuaTable } from "./lua/values.ts";
@@ -322,7 +323,8 @@ export class MoneyWatch {
       const last = kept instanceof LuaTable ? Number(kept.get(2)) : 0;
       const retired = Number(server.database.hash(`${PREFIX}retired`).get(name) ?? 0);
       for (const [number, bytes] of folder.log("cells.charges").rows) {
-        const row = number > last ? (packr.unpack(bytes) as ChargeRow) : undefined;
+        const content = number > last ? contentOf(bytes) : undefined;
+        const row = content && (packr.unpack(content) as ChargeRow);
         if (row !== undefined && row[0] > retired) yield row;
       }
     }
