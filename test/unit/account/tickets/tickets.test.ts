@@ -78,11 +78,13 @@ test("of 200 requests for one key at once each rises above the last, or is refus
 
 test("tickets are listed newest first, by kind, and belong to one org", async () => {
   const make = (subject: string) =>
-    rig.call("createTicket", rig.owner, { body: { subject, message: "Please." } });
+    rig.call<{ id: string }>("createTicket", rig.owner, { body: { subject, message: "Please." } });
   const first = await make("One");
   // Later than other clocks of this process may be: ids go on from the newest that is up to a second ahead.
   rig.clock.advance(2000);
-  await make("Two");
+  const second = await make("Two");
+  // An id says when it was made: where the order is another, it tells whether ids or rows are at fault.
+  expect([first.id, second.id].sort()).toEqual([first.id, second.id]);
   const key = await rig.create();
   await ask(rig.owner, key.id, 500);
   const list = async (query: object) =>
