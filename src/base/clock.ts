@@ -114,7 +114,7 @@ export function recordTime(ms: number): string {
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 interface Zone {
-  /** None for UTC: the first formatter of a process takes 7 MB, because it opens the data of every language. */
+  /** Undefined for UTC, whose days need no formatter: the first formatter of a process opens the data of every language, which takes 7 MB. */
   format: Intl.DateTimeFormat | undefined;
   day: string;
   fromMs: number;

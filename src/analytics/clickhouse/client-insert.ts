@@ -35,8 +35,9 @@ interface Into {
 }
 
 /**
- * Inserts rows that are in files which the engine reads. A column of type `LowCardinality(String)` is read as `String` and converted as a
- * whole: read as what it is, each of its values becomes a column of its own first, which took a third of an insertion into `requests`.
+ * Inserts rows that are in files which the engine reads. The engine reads a column of type `LowCardinality(String)` as `String`, and converts
+ * the column at once. If it read that type directly, it would make a small column for each value: that took a third of an insertion into
+ * `requests`.
  */
 export class FileInsertion {
   /** Name and type of each column as the files have it, by table. */

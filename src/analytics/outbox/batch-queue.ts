@@ -25,8 +25,8 @@ export interface BatchRows {
   /** Reads the rows, a slice at a time, and lets the event loop run in between. Each call reads them anew. */
   slices(): RowSlices;
   /**
-   * The same for a reader that copies what it keeps: the next slice overwrites the rows of the one before. A batch of 7,000 records is
-   * 21 MB, which were garbage together until V8 looked.
+   * The same for a reader that copies what it keeps: the next slice overwrites the rows of the one before. With memory of its own for
+   * each slice, a batch of 7,000 records left 21 MB of garbage until V8's next collection.
    */
   passing(): RowSlices;
   /**

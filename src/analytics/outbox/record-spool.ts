@@ -30,8 +30,9 @@ export interface RecordSpool extends Pick<Spool, "flush" | "stop" | "hold"> {
 }
 
 /**
- * A batch is inserted at once when half of these rows wait: an insertion costs the engine 60 ms, and each row 6 µs more. Rows wait in the journal;
- * those beyond `LOGS_KEPT` of the store are moved to LMDB, which a batch of twice the rows and what comes meanwhile would reach.
+ * A batch is inserted at once when half of these rows wait: an insertion costs the engine 60 ms, and each row 6 µs more. Rows wait in the journal
+ * until as many wait as `LOGS_KEPT` of the store says; then the oldest are moved to LMDB, which costs more. With batches of twice the size, a
+ * batch under way and the rows that come meanwhile would exceed that amount.
  */
 const BOUNDS: BatchBounds = { rows: 20_000, bytes: 36 * 1024 * 1024 };
 

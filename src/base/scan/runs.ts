@@ -19,8 +19,9 @@ const TEXT_BYTES = 64 * 1024;
 const OUT_AT = 205_824;
 const OUT_END = 6 * 65_536;
 /**
- * What is around the events of a stream has a place here, where it stays while the stream goes on: to copy it for each event took as long as
- * all else. With more streams than places the one that came first gives way, and takes another with its next event.
+ * Each stream has a place in the memory for the bytes that surround its texts. They stay there while the stream goes on: to copy them for each
+ * event took as long as all other work on the event. If there are more streams than places, the stream that has had its place for longest
+ * loses it, and takes another place with its next event.
  */
 const PLACES_AT = OUT_END;
 const PLACE_BYTES = 1024;

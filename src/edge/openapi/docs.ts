@@ -186,7 +186,7 @@ function remarks(schema: Schema): string {
   return [text.replace(/\.$/, ""), said.charAt(0).toUpperCase() + said.slice(1)].filter(Boolean).join(". ");
 }
 
-/** The content that is JSON, by its media type or by that type's suffix (RFC 6839 section 3.1); undefined where none is. */
+/** Finds the first media type that is JSON, or has the suffix `+json` (RFC 6839 section 3.1). @returns its content; undefined where there is none */
 function jsonOf(content: Content = {}): (Content[string] & { readonly type: string }) | undefined {
   const [type, json] =
     Object.entries(content).find(([name]) => /^application\/(?:\w+\+)?json$/.test(name)) ?? [];

@@ -43,9 +43,9 @@ const timedRate = (name: string, state: RateState | undefined, nowMs: number): s
 const rate = (unit: string, state: RateState | undefined): string =>
   state === undefined ? "" : rateLines(unit, state);
 
-/** What stands around the numbers of the lines of a unit. */
+/** The constant parts of the rate headers of one unit (`requests` or `tokens`); the numbers are put between them. */
 interface RateNames {
-  /** Up to what remains, by limit. */
+  /** By limit: the header of the limit, and the name of the header that says what remains. */
   readonly remaining: Map<number, string>;
   readonly reset: string;
 }

@@ -61,7 +61,7 @@ export type RelayEnd =
 
 export const NOTHING_UNSENT = Buffer.alloc(0);
 
-/** What was read of the answer and is not sent yet. */
+/** The events of a stream that were read from the provider and are not sent to the client yet. Empty for other outcomes. */
 export const unsentOf = (outcome: Outcome): Buffer => ("unsent" in outcome ? outcome.unsent : NOTHING_UNSENT);
 
 export const streamOf = (outcome: Outcome): AnswerStream | undefined =>

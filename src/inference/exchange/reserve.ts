@@ -64,7 +64,7 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
   return afterWith(available, holdWithin, deps, sized);
 }
 
-/** Holds an estimate that is far below what is available, else a count. */
+/** Holds the cost of the estimated tokens where that is far below the credit that is available; else the tokens are counted first. */
 const holdWithin = (
   availableMicroUsd: number,
   deps: ReserveDeps,

@@ -1,7 +1,7 @@
 /**
- * A sum of its own for a row of a log. The sum of a frame is checked where a start reads the journal; a row that is read back from the
- * journal's file while the process runs, or from LMDB, would be believed whatever has become of it. Layout: a mark (u8), the sum
- * (u32, little-endian), the content. A log whose content never begins with the mark may hold rows of earlier releases, without a sum.
+ * A sum of its own for a row of a log. The sum of a journal's frame is checked only at a start. While the process runs, a row is read back from
+ * the journal's file or from LMDB without that check, so the row needs a sum to show that it is damaged. Layout: a mark (u8), the sum (u32,
+ * little-endian), the content. A log whose content never begins with the mark may hold rows of earlier releases, without a sum.
  */
 import { sumOf } from "./sum.ts";
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
 import { ChatSpliceStream, type ChunkForm, newChatChunks } from "../../../src/wire/chat/splice-stream.ts";
+import { damage, damagedBy } from "../../support/wire/damage.ts";
 import { SVC } from "../../support/wire/fixtures.ts";
 import { IDENTITY } from "./chat.fixtures.ts";
 
@@ -87,25 +88,6 @@ const told: fc.Arbitrary<Told> = fc.record({
   tokens: fc.constantFrom(0, 7, 123, 1.5),
   includeUsage: fc.boolean(),
 });
-const damage = fc.constantFrom(
-  "",
-  ",",
-  ":",
-  '"',
-  "{",
-  "}",
-  "[",
-  "]",
-  "0",
-  "-",
-  ".",
-  "\\",
-  " ",
-  "\t",
-  "x",
-  "\n",
-);
-
 function relayed(events: readonly string[], includeUsage: boolean, form: ChunkForm) {
   const messages = [{ role: "user", content: "x" }];
   const body = { model: "m", messages, stream: true, stream_options: { include_usage: includeUsage } };
@@ -141,15 +123,13 @@ const SOME_USAGE = {
 it("whatever was known before, a stream is told and sent as one that is the first of all", () => {
   const known = newChatChunks();
   fc.assert(
-    fc.property(told, fc.nat(), damage, fc.nat(1), fc.nat(3), (given, place, piece, gone, which) => {
+    fc.property(told, damage, fc.nat(3), (given, harm, which) => {
       const whole = eventsOf(given);
       // The same again, with another id and time, and then one that is damaged in a place.
       const again = eventsOf({ ...given, id: "chatcmpl-3", created: 1_764_000_009 });
       const broken = [...whole];
       const at = which % broken.length;
-      const event = broken[at] as string;
-      const cut = place % (event.length + 1);
-      broken[at] = event.slice(0, cut) + piece + event.slice(cut + gone);
+      broken[at] = damagedBy(broken[at] as string, harm);
       for (const events of [whole, again, broken])
         expect(relayed(events, given.includeUsage, known)).toEqual(
           relayed(events, given.includeUsage, newChatChunks()),

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { WeirError } from "../../../src/base/errors.ts";
 import { plainReader } from "../../../src/wire/chat/plain-request.ts";
 import { readChatRequest } from "../../../src/wire/chat/request.ts";
+import { damage, damagedBy } from "../../support/wire/damage.ts";
 
 /** So much text is not scanned, so it is parsed. */
 const SPACES = " ".repeat(17_000);
@@ -71,31 +72,9 @@ const anything = fc.record(
   { requiredKeys: ["model", "messages"], noNullPrototype: true },
 );
 const body = fc.oneof(usual, anything);
-/** What is put into a text, or for one of its characters. */
-const damage = fc.constantFrom(
-  "",
-  ",",
-  ":",
-  '"',
-  "{",
-  "}",
-  "[",
-  "]",
-  "0",
-  "-",
-  "\\",
-  " ",
-  "\f",
-  '"n":1,',
-  "x",
-);
 const damaged = fc
-  .tuple(body, fc.nat(), damage, fc.nat(1), fc.boolean())
-  .map(([value, place, piece, gone, isSpread]) => {
-    const text = JSON.stringify(value, null, isSpread ? 1 : 0);
-    const at = place % (text.length + 1);
-    return text.slice(0, at) + piece + text.slice(at + gone);
-  });
+  .tuple(body, damage, fc.boolean())
+  .map(([value, given, isSpread]) => damagedBy(JSON.stringify(value, null, isSpread ? 1 : 0), given));
 
 function reading(text: string) {
   try {

@@ -7,6 +7,7 @@ import { chatSplice } from "../../../src/wire/chat/splice.ts";
 import { skim } from "../../../src/wire/json/json.ts";
 import { Shapes } from "../../../src/wire/json/shape.ts";
 import { signsOf } from "../../../src/wire/json/signs.ts";
+import { damage, damagedBy } from "../../support/wire/damage.ts";
 import { IDENTITY } from "./chat.fixtures.ts";
 
 /** So much text is not scanned, so it is parsed. */
@@ -58,11 +59,7 @@ const answer = fc
     };
     return JSON.stringify(value, null, isSpread ? 1 : 0);
   });
-const damage = fc.constantFrom("", ",", ":", '"', "{", "}", "]", "0", "-", ".", "e", "\\", " ", "x");
-const damaged = fc.tuple(answer, fc.nat(), damage, fc.nat(1)).map(([json, place, piece, gone]) => {
-  const at = place % (json.length + 1);
-  return json.slice(0, at) + piece + json.slice(at + gone);
-});
+const damaged = fc.tuple(answer, damage).map(([json, given]) => damagedBy(json, given));
 
 function reading(json: string) {
   try {
