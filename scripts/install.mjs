@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { BUILT, consoleDigest, MADE_FROM } from "./console-digest.mjs";
 
 const root = realpathSync(fileURLToPath(new URL("..", import.meta.url)));
 const modules = join(root, "node_modules");
@@ -16,6 +17,7 @@ const withDev = process.argv.includes("--dev");
 const reason = whatIsMissing();
 if (reason !== undefined) install(reason);
 checkNode();
+buildConsole();
 
 /**
  * Why packages must be installed, or undefined. Compares the committed lock file with the one that npm writes to
@@ -79,6 +81,24 @@ function checkNode() {
       ? `The package that brings Node 22 to ${machine} was not installed: are optional packages switched off in npm's settings?`
       : `No package brings Node 22 to ${machine}: install Node 22.18 or newer (this is ${process.version}).`,
   );
+}
+
+/** Bundles the web console where its sources have changed since it was bundled: some tenths of a second. */
+function buildConsole() {
+  const digest = consoleDigest(root);
+  if (madeFrom() === digest) return;
+  const node = bundledNode() === undefined ? process.execPath : join(modules, ".bin", "node");
+  const build = spawnSync(node, [join(root, "scripts/console.ts")], { cwd: root, encoding: "utf8" });
+  if (build.status !== 0)
+    stop(`${build.stderr || build.error?.message}\n\nThe console could not be bundled.`);
+}
+
+function madeFrom() {
+  try {
+    return JSON.parse(readFileSync(join(root, BUILT, MADE_FROM), "utf8")).digest;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Path of the `node` in node_modules that npm scripts find first; undefined if no package provides one. */

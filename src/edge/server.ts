@@ -22,7 +22,7 @@ import type { Route } from "./routes.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 import { HeldHandlers } from "./sockets/held-handlers.ts";
 import { assertPinned } from "./sockets/socket-library.ts";
-import type { StaticFiles } from "./static-files.ts";
+import { codedFor, type StaticFiles } from "./static-files.ts";
 
 // Read by the binding when it loads: its default of 4 KB is less than browsers and proxies send.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(32 * 1024);
@@ -33,18 +33,29 @@ const { App, us_listen_socket_close, us_socket_local_port } = await import("uWeb
 export interface PageRequest {
   /** The gateway's address as the reader used it: `http://localhost:8787`. */
   readonly address: string;
+  /** Path and query: `/console?x=1`. */
+  readonly path: string;
   /** The reader's `Accept` header. */
   readonly accept: string;
   readonly head: HttpHead;
 }
 
-/** Answers to GET that no operation gives: health, metrics, documentation. */
+/** Answers to GET that no operation gives: health, metrics, documentation, the console. */
 export interface Page {
+  /** Ends with `/*` where it is shown for every path below. */
   readonly path: string;
   /** Caches may store it: it is the same for everybody and changes only with the process. */
   readonly isPublic?: boolean;
   /** @throws WeirError (as a rejection) where it is refused */
-  read(request: PageRequest): Promise<{ status: number; contentType: string; body: string | Buffer }>;
+  read(request: PageRequest): Promise<PageAnswer>;
+}
+
+export interface PageAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string | Buffer;
+  /** Further headers: names and values in turn. */
+  readonly headers?: readonly string[];
 }
 
 /** What a server of pages needs, without a route. */
@@ -301,24 +312,33 @@ function bind(
 
 function serveFile(
   deps: PageServerDeps,
-  { prefix, files }: StaticFiles,
+  { prefix, files, isImmutable }: StaticFiles,
   res: HttpResponse,
   req: HttpRequest,
 ): void {
   const file = files.get(decode(req.getUrl().slice(prefix.length)));
   const known = req.getHeader("if-none-match");
+  const accepted = req.getHeader("accept-encoding");
   receive(deps, res, req, HEAD, ({ reply, id }) => {
     if (file === undefined) {
       refuse(reply, fail("not_found", "There is no such file."), id);
       return;
     }
     reply.isPublic();
-    const { contentType, body, etag } = file;
-    const headers = ["etag", etag, "cache-control", "max-age=0, must-revalidate"];
+    const { body, etag, coding } = codedFor(file, accepted);
+    const kept = isImmutable === true ? "public, max-age=31536000, immutable" : "max-age=0, must-revalidate";
+    const headers = ["etag", etag, "cache-control", kept];
+    if (file.coded.length > 0) headers.push("vary", "accept-encoding");
+    if (coding !== undefined) headers.push("content-encoding", coding);
     // The header may list several ETags, weak ones too (RFC 9110, 13.1.2).
     const isKnown = known === "*" || known.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
     if (isKnown) reply.send(304, headerLines(headers) + identityHeaders(id), "");
-    else reply.send(200, headerLines(["content-type", contentType, ...headers]) + identityHeaders(id), body);
+    else
+      reply.send(
+        200,
+        headerLines(["content-type", file.contentType, ...headers]) + identityHeaders(id),
+        body,
+      );
   });
 }
 
@@ -331,11 +351,14 @@ function servePage(deps: PageServerDeps, page: Page, res: HttpResponse, req: Htt
   receive(deps, res, req, WHOLE_HEAD, ({ reply, head, id }) => {
     if (page.isPublic === true) reply.isPublic();
     const seen = httpHead(head, addressesOf(deps, res, head), deps.publicHost);
+    const query = req.getQuery();
+    const path = query === "" ? req.getUrl() : `${req.getUrl()}?${query}`;
     page
-      .read({ address: servedAddress(req), accept: req.getHeader("accept"), head: seen })
-      .then(({ status, contentType, body }) =>
-        reply.send(status, headerLines(["content-type", contentType]) + identityHeaders(id), body),
-      )
+      .read({ address: servedAddress(req), path, accept: req.getHeader("accept"), head: seen })
+      .then(({ status, contentType, body, headers = [] }) => {
+        const lines = headerLines(["content-type", contentType, ...headers]);
+        reply.send(status, lines + identityHeaders(id), body);
+      })
       .catch((thrown: unknown) => {
         const error = reportedError(deps, thrown, id);
         refuse(reply, error, id, errorEnvelope, error.status === 401 ? ["www-authenticate", "Bearer"] : []);

@@ -1,6 +1,6 @@
 /**
  * Serves the files of a folder below a prefix: they are read once, at the start, so that no request waits for a disk or
- * leaves the folder.
+ * leaves the folder. A file that lies beside itself compressed (`name.br`, `name.gz`) is sent so to those who take it.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -13,6 +13,15 @@ interface StaticFile {
   readonly body: Buffer;
   /** Strong ETag: a hash of the content. */
   readonly etag: string;
+  /** The same compressed, the smallest first. */
+  readonly coded: readonly CodedFile[];
+}
+
+interface CodedFile {
+  /** Name of the coding in `Accept-Encoding`. */
+  readonly coding: string;
+  readonly body: Buffer;
+  readonly etag: string;
 }
 
 export interface StaticFiles {
@@ -20,14 +29,51 @@ export interface StaticFiles {
   readonly prefix: string;
   /** By the path below the prefix: `docs.css`, `images/logo.svg`. */
   readonly files: ReadonlyMap<string, StaticFile>;
+  /** The names of the files have hashes of their content: caches need not ask again. */
+  readonly isImmutable?: boolean;
 }
 
 /** Maximum size of all files together, which stay in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
+/** RFC 9110, 8.4.1: the ending of a file's name and the coding that it tells, the smallest first. */
+const CODINGS = [
+  [".br", "br"],
+  [".gz", "gzip"],
+] as const;
+
 /** @throws Error where they are larger than 64 MiB together */
 export function readStaticFiles(prefix: string, folder: string): StaticFiles {
+  const bodies = readBodies(folder);
   const files = new Map<string, StaticFile>();
+  for (const [path, body] of bodies) {
+    if (CODINGS.some(([ending]) => path.endsWith(ending) && bodies.has(path.slice(0, -ending.length))))
+      continue;
+    const coded = CODINGS.flatMap(([ending, coding]) => {
+      const smaller = bodies.get(path + ending);
+      return smaller === undefined ? [] : [{ coding, body: smaller, etag: etagOf(smaller) }];
+    });
+    files.set(path, { contentType: contentType(path), body, etag: etagOf(body), coded });
+  }
+  return { prefix, files };
+}
+
+/** The file in the coding that suits a client best. @param accepted its `Accept-Encoding` */
+export function codedFor(
+  file: StaticFile,
+  accepted: string,
+): Pick<StaticFile, "body" | "etag"> & { readonly coding?: string } {
+  // RFC 9110, 12.5.3: a weight of zero refuses a coding.
+  const taken = accepted
+    .split(",")
+    .filter((each) => !/;\s*q=0(?:\.0*)?\s*$/.test(each))
+    .map((each) => each.split(";")[0]?.trim().toLowerCase());
+  return file.coded.find(({ coding }) => taken.includes(coding)) ?? file;
+}
+
+/** By their path in the folder, with forward slashes. */
+function readBodies(folder: string): ReadonlyMap<string, Buffer> {
+  const bodies = new Map<string, Buffer>();
   let bytes = 0;
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -35,14 +81,13 @@ export function readStaticFiles(prefix: string, folder: string): StaticFiles {
     const body = onFile(path, () => readFileSync(path));
     bytes += body.length;
     if (bytes > MAX_BYTES) throw new Error(`${folder} has more than ${MAX_BYTES} bytes`);
-    files.set(relative(folder, path).split(sep).join("/"), {
-      contentType: contentType(entry.name),
-      body,
-      etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`,
-    });
+    bodies.set(relative(folder, path).split(sep).join("/"), body);
   }
-  return { prefix, files };
+  return bodies;
 }
+
+const etagOf = (body: Buffer): string =>
+  `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
 
 function contentType(name: string): string {
   const type = lookup(name) ?? "application/octet-stream";

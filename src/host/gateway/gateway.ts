@@ -9,6 +9,7 @@ import { tellConfinement } from "../../analytics/analysts/confinement-told.ts";
 import { handleRetention } from "../../analytics/retention.ts";
 import { systemTimers } from "../../base/clock.ts";
 import type { GatewayFigures } from "../../base/metrics/family.ts";
+import type { HttpHead } from "../../base/operation/http-head.ts";
 import { Descriptors } from "../../base/process/descriptors.ts";
 import { listenFault } from "../../base/process/listen-fault.ts";
 import { reloadCatalog, tellUnconfigured } from "../../catalog/models/open.ts";
@@ -17,6 +18,7 @@ import { requestLimits } from "../../credits/limits/request-limits.ts";
 import type { CredentialPorts } from "../../edge/authorize.ts";
 import type { CatchUp } from "../../edge/catch-up.ts";
 import { clientAddress } from "../../edge/client-address.ts";
+import { openConsole } from "../../edge/console.ts";
 import { openMetrics } from "../../edge/metrics.ts";
 import { toldElsewhere } from "../../edge/metrics-page.ts";
 import { docsPieces } from "../../edge/openapi/docs.ts";
@@ -88,6 +90,8 @@ interface Surroundings extends ProcessFacts, Partial<GroundPorts> {
 
 /** The calls of the first seconds, for which code is still compiled, need the processor more than the reference does. */
 const REFERENCE_AFTER_MS = 10_000;
+/** The repository, or what an image holds of it. */
+const ROOT = join(import.meta.dirname, "../../..");
 /** Long policies take a tenth of a second each to parse. */
 const POLICIES_WARM_MS = 2000;
 /** Share of the stop timeout reserved for flushing, at most FLUSH_MOST_MS; running calls get the rest. */
@@ -121,14 +125,15 @@ export async function startGateway(
   const sources = metricsOf(house, calls.metrics, { ...around, descriptors });
   const metrics = openMetrics(sources, labelsOf(config, ground), isThrowAway !== true);
   const reference = referenceOf(table);
+  const webConsole = openConsole(join(ROOT, "console/dist"), { isSignedIn: sessionLook(house.people) });
   await routing.policiesWarm(POLICIES_WARM_MS);
   const elsewhere = cell?.metricsUrl;
   const read = elsewhere === undefined ? metrics.text : toldElsewhere({ cell: name, url: elsewhere });
   await around.beforeListening?.();
   const server = await openListeners(config, ground.listeners, read, {
     routes: table,
-    assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../../edge/assets"))],
-    pages: pages(pageDeps(reference, readinessOf(house, departure))),
+    assets: [readStaticFiles("/assets/", join(ROOT, "src/edge/assets")), ...webConsole.assets],
+    pages: [...pages(pageDeps(reference, readinessOf(house, departure))), ...webConsole.pages],
     security: securityHeaders(config.publicUrl?.startsWith("https:") === true),
     origins: config.settings.cors.origins,
     ...callersOf(config, house),
@@ -224,6 +229,11 @@ const credentialsOf = ({ account, identity, directory, isOperatorKey }: People):
   directoryOf: directory.callerOf,
   orgIdOf: (idOrSlug) => account.accounts.orgByIdOrSlug(idOrSlug)?.id,
 });
+
+const sessionLook =
+  ({ identity: { sessions, sessionCookie } }: People) =>
+  (head: HttpHead): boolean =>
+    sessions.find(head.cookie(sessionCookie) ?? "") !== undefined;
 
 /** Who calls, from where, and how often they may. */
 const callersOf = (

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import * as ast from "typescript/unstable/ast";
 import { EXCLUSIVE, MAY_IMPORT, WINGS } from "./house.ts";
 import { type Finding, nodeRule, type Rule } from "./rule.ts";
-import { inSrc, readText, type Source, textOf } from "./tree.ts";
+import { inConsole, inSrc, readText, type Source, textOf } from "./tree.ts";
 
 const KINDS: Readonly<Record<string, RegExp>> = {
   operations: /^src\/([a-z-]+\/)+([a-z-]+-)?operations\.ts$/,
@@ -108,10 +108,28 @@ const dependencies: Rule = {
   },
 };
 
+/** What the console's bundles hold beside its own sources. */
+const IN_BUNDLES = new Set(["preact", "@preact/signals", "uplot"]);
+
+const consoleAlone: Rule = {
+  name: "the console imports itself and what is bundled with it",
+  cure: "ask the API for it: the console knows nothing that its public routes do not say",
+  find: (tree) =>
+    tree.sources
+      .filter(inConsole)
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter(({ file, library }) =>
+            file === undefined ? !IN_BUNDLES.has(library ?? "") : !file.startsWith("console/"),
+          )
+          .map(({ file, library, line }) => ({ file: path, line, what: `imports ${file ?? library}` })),
+      ),
+};
+
 const cycles: Rule = {
   name: "no file reaches itself through imports, those of types included",
   cure: "move what both files need into a file below them, often the type alone",
-  find: (tree) => cyclesOf(tree.sources.filter(inSrc)),
+  find: (tree) => cyclesOf(tree.sources.filter((source) => inSrc(source) || inConsole(source))),
 };
 
 /** At least one finding for every knot of files, at the alphabetically first of the cycle; depth first. */
@@ -143,4 +161,12 @@ function cycleFinding(cycle: readonly string[], byPath: ReadonlyMap<string, Sour
   return { file, line, what: `is in a cycle: ${[...turned, file].join(" → ")}` };
 }
 
-export const importRules: readonly Rule[] = [wings, rooms, libraries, nodeHttp, dependencies, cycles];
+export const importRules: readonly Rule[] = [
+  wings,
+  rooms,
+  libraries,
+  nodeHttp,
+  dependencies,
+  consoleAlone,
+  cycles,
+];

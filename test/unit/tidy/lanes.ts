@@ -20,6 +20,7 @@ const OTHER_ROOMS = [
   "agents",
   "chat",
   "conformance",
+  "console",
   "deploy",
   "erasure",
   "extras",

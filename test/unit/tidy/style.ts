@@ -3,7 +3,7 @@
  */
 import * as ast from "typescript/unstable/ast";
 import { type Finding, nodeRule, type Rule, wordRule } from "./rule.ts";
-import { inSrc, lineOf, readText, type Source, textOf } from "./tree.ts";
+import { inConsole, inSrc, lineOf, readText, type Source, textOf } from "./tree.ts";
 
 /** The traps of docs/traps.md that the call path must answer for. */
 const TRAPS = [[1, 11], [15, 29], [35], [40, 43], [54, 57], [61], [63, 66]].flatMap(([from = 0, to = from]) =>
@@ -100,7 +100,7 @@ const openings: Rule = {
   cure: "say in two or three lines what the file owns and what must stay true",
   find: (tree) =>
     tree.sources
-      .filter((source) => inSrc(source) && !/^(#!.*\n)?\s*\/[/*]/.test(source.text))
+      .filter((source) => (inSrc(source) || inConsole(source)) && !/^(#!.*\n)?\s*\/[/*]/.test(source.text))
       .map(({ path }) => ({ file: path, line: 1, what: "opens without a comment" })),
 };
 

@@ -72,6 +72,9 @@ const SINS: Readonly<Record<string, string>> = {
   "src/host/gateway/long.ts": `// Declares.\nexport function longTable() {\n  return [\n${"    1,\n".repeat(80)}  ];\n}\n`,
   "src/edge/calls.ts":
     '// Calls.\nimport type { Agent } from "node:http";\nimport { type Server, request } from "node:http";\nexport const call = (agent: Agent, server: Server) => request({ agent, host: String(server) });\n',
+  "console/tsconfig.json": '{"compilerOptions":{"noLib":true,"types":[],"jsx":"preserve"},"include":["."]}',
+  "console/page.tsx":
+    '// A page.\nimport { half } from "../src/base/money.ts";\nimport "zod";\nimport "preact";\nexport const page = half;\n',
   "src/attic/old.ts": 'export { post } from "../credits/ledger/ledger.ts";\n',
   "src/wire/dialects.ts":
     '// Dialects.\nimport { oldDialect } from "./old/dialect.ts";\nexport const all = oldDialect;\n',
@@ -154,7 +157,8 @@ describe("each rule finds what breaks it", () => {
     ["functions to", ["src/credits/ledger/ledger.ts:2"]],
     ["no barrel files", ["src/attic/old.ts:1"]],
     ["files to", ["bench/string-utils.ts:401"]],
-    ["a folder of src holds", ["src/outbound/part-0.ts:1"]],
+    ["the console imports itself", ["console/page.tsx:2", "console/page.tsx:3"]],
+    ["a folder of src or of the console holds", ["src/outbound/part-0.ts:1"]],
     ["a file of src opens", ["src/attic/old.ts:1"]],
     ["no file or folder is called", ["bench/string-utils.ts:1"]],
     [

@@ -35,31 +35,37 @@ export interface Tree {
   readonly paths: readonly string[];
 }
 
-const WRITTEN = ["src", "simulator", "test", "bench", "scripts", "docs", "config", ".ci"];
+const WRITTEN = ["src", "simulator", "test", "bench", "scripts", "console", "docs", "config", ".ci"];
+/** What Node runs, and what browsers run, which has other globals. */
+const PROJECTS = ["tsconfig.json", "console/tsconfig.json"];
 
-/** Reads the TypeScript project at `dir` (its `tsconfig.json` says which files are sources). */
+/** Reads the TypeScript projects at `dir`: each `tsconfig.json` says which files are its sources. */
 export function readTree(dir: string): Tree {
   const api = new API({ cwd: dir });
   const folder = mkdtempSync(join(tmpdir(), "weir-tidy-project-"));
   try {
-    // The same sources, and none of the libraries that they import: those would be read and parsed too.
-    const config = join(folder, "tsconfig.json");
-    const alone = { noLib: true, types: [], noResolve: true };
-    writeFileSync(config, JSON.stringify({ extends: join(dir, "tsconfig.json"), compilerOptions: alone }));
-    const project = api.updateSnapshot({ openProjects: [config] }).getProjects()[0];
-    if (project === undefined) throw new Error(`${dir} holds no TypeScript project`);
-    const sources = project.rootFiles.map((file): Source => {
-      const root = project.program.getSourceFile(file);
-      if (root === undefined) throw new Error(`${file} cannot be parsed`);
-      const path = slashed(relative(dir, file));
-      const nodes = nodesIn(root);
-      return { path, text: root.text, root, nodes, imports: importsOf(root, nodes, path) };
-    });
+    const projects = PROJECTS.map((path) => join(dir, path)).filter(existsSync);
+    const sources = projects.flatMap((path, i) => sourcesOf(api, dir, path, join(folder, `${i}.json`)));
     return { dir, sources, paths: writtenFiles(dir) };
   } finally {
     api.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** @param config where to write the same project without the libraries that it imports: those would be read and parsed too */
+function sourcesOf(api: API, dir: string, extended: string, config: string): Source[] {
+  const alone = { noLib: true, types: [], noResolve: true };
+  writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions: alone }));
+  const project = api.updateSnapshot({ openProjects: [config] }).getProject(config);
+  if (project === undefined) throw new Error(`${extended} is no TypeScript project`);
+  return project.rootFiles.map((file): Source => {
+    const root = project.program.getSourceFile(file);
+    if (root === undefined) throw new Error(`${file} cannot be parsed`);
+    const path = slashed(relative(dir, file));
+    const nodes = nodesIn(root);
+    return { path, text: root.text, root, nodes, imports: importsOf(root, nodes, path) };
+  });
 }
 
 export const readText = (tree: Tree, path: string): string => readFileSync(join(tree.dir, path), "utf8");
@@ -71,6 +77,9 @@ export const lineOf = (source: Source, node: ast.Node): number => lineAt(source,
 
 /** What runs without development packages: `src`, and the simulator, which is the default upstream. */
 export const inSrc = ({ path }: Source): boolean => path.startsWith("src/") || path.startsWith("simulator/");
+
+/** What browsers run. */
+export const inConsole = ({ path }: Source): boolean => path.startsWith("console/");
 
 function nodesIn(root: ast.Node): ast.Node[] {
   const found: ast.Node[] = [];
@@ -101,7 +110,8 @@ function filesUnder(dir: string, folder: string): string[] {
   if (!existsSync(join(dir, folder))) return [];
   return readdirSync(join(dir, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => slashed(relative(dir, join(entry.parentPath, entry.name))));
+    .map((entry) => slashed(relative(dir, join(entry.parentPath, entry.name))))
+    .filter((path) => !path.startsWith("console/dist/"));
 }
 
 function importsOf(root: ast.SourceFile, nodes: readonly ast.Node[], path: string): Import[] {

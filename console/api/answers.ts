@@ -1,0 +1,175 @@
+/**
+ * Answers that a page shows, as signals: one that comes late never replaces a newer one, what is shown stays until there is something
+ * newer, and what is not looked at any more is not waited for.
+ */
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { type Answer, ApiError, call, type Input, type Name } from "./call.ts";
+
+export interface Shown<T> {
+  /** The newest answer; undefined before the first. It stays while a newer one is asked for. */
+  readonly value: ReadonlySignal<T | undefined>;
+  /** Why the newest question was not answered; undefined where it was. */
+  readonly fault: ReadonlySignal<ApiError | undefined>;
+  readonly isBusy: ReadonlySignal<boolean>;
+  /** Asks again. */
+  refresh(): void;
+}
+
+/** One question at a time: the one before is dropped. */
+class Question<T> implements Shown<T> {
+  readonly value = signal<T | undefined>(undefined);
+  readonly fault = signal<ApiError | undefined>(undefined);
+  readonly isBusy = signal(false);
+  #asking: AbortController | undefined;
+  #ask: ((signal: AbortSignal) => Promise<T>) | undefined;
+
+  ask(ask: (signal: AbortSignal) => Promise<T>): void {
+    this.#ask = ask;
+    this.refresh();
+  }
+
+  refresh(): void {
+    const ask = this.#ask;
+    if (ask === undefined) return;
+    this.drop();
+    const asking = new AbortController();
+    this.#asking = asking;
+    this.isBusy.value = true;
+    ask(asking.signal).then(
+      (value) => {
+        if (this.#asking !== asking) return;
+        this.value.value = value;
+        this.fault.value = undefined;
+        this.isBusy.value = false;
+      },
+      (error: unknown) => {
+        if (this.#asking !== asking) return;
+        this.fault.value = faultOf(error);
+        this.isBusy.value = false;
+      },
+    );
+  }
+
+  drop(): void {
+    this.#asking?.abort();
+    this.#asking = undefined;
+    this.isBusy.value = false;
+  }
+}
+
+const faultOf = (error: unknown): ApiError =>
+  error instanceof ApiError ? error : new ApiError(0, { message: String(error), code: "page" }, "");
+
+/**
+ * The answer of an operation, asked for again when the input changes.
+ * @param input undefined: nothing is asked yet
+ */
+export function useAnswer<N extends Name>(name: N, input: Input<N> | undefined): Shown<Answer<N>> {
+  const question = useMemo(() => new Question<Answer<N>>(), [name]);
+  const key = input === undefined ? undefined : JSON.stringify(input);
+  useEffect(() => {
+    if (input !== undefined) question.ask((signal) => call(name, input, signal));
+    return () => question.drop();
+  }, [question, key]);
+  return question;
+}
+
+/** What a list answers: a page, and how to ask for the next. */
+interface PageAnswer {
+  readonly data: readonly unknown[];
+  readonly next_cursor?: string;
+}
+
+type ListName = {
+  [N in Name]: Answer<N> extends PageAnswer ? N : never;
+}[Name];
+export type Row<N extends ListName> = Answer<N>["data"][number];
+
+export interface ShownList<T> {
+  readonly rows: ReadonlySignal<readonly T[]>;
+  readonly fault: ReadonlySignal<ApiError | undefined>;
+  readonly isBusy: ReadonlySignal<boolean>;
+  /** Whether there are rows beyond those that are shown. */
+  readonly hasMore: ReadonlySignal<boolean>;
+  /** Whether the first page was answered. */
+  readonly isThere: ReadonlySignal<boolean>;
+  more(): void;
+  refresh(): void;
+}
+
+/** Rows that a page keeps: a longer walk is what filters and exports are for. */
+const MOST_ROWS = 5000;
+
+class List<T> implements ShownList<T> {
+  readonly rows = signal<readonly T[]>([]);
+  readonly fault = signal<ApiError | undefined>(undefined);
+  readonly isBusy = signal(false);
+  readonly hasMore = signal(false);
+  readonly isThere = signal(false);
+  #cursor = "";
+  #asking: AbortController | undefined;
+  #ask: ((cursor: string, signal: AbortSignal) => Promise<PageAnswer>) | undefined;
+
+  ask(ask: (cursor: string, signal: AbortSignal) => Promise<PageAnswer>): void {
+    this.#ask = ask;
+    this.refresh();
+  }
+
+  refresh(): void {
+    this.#read("", (page) => page);
+  }
+
+  more(): void {
+    if (this.isBusy.value || !this.hasMore.value) return;
+    this.#read(this.#cursor, (page) => [...this.rows.value, ...page]);
+  }
+
+  #read(cursor: string, join: (page: readonly T[]) => readonly T[]): void {
+    const ask = this.#ask;
+    if (ask === undefined) return;
+    this.drop();
+    const asking = new AbortController();
+    this.#asking = asking;
+    this.isBusy.value = true;
+    ask(cursor, asking.signal).then(
+      ({ data, next_cursor: next = "" }) => {
+        if (this.#asking !== asking) return;
+        this.#cursor = next;
+        this.rows.value = join(data as readonly T[]);
+        this.hasMore.value = next !== "" && this.rows.value.length < MOST_ROWS;
+        this.fault.value = undefined;
+        this.isThere.value = true;
+        this.isBusy.value = false;
+      },
+      (error: unknown) => {
+        if (this.#asking !== asking) return;
+        this.fault.value = faultOf(error);
+        this.isBusy.value = false;
+      },
+    );
+  }
+
+  drop(): void {
+    this.#asking?.abort();
+    this.#asking = undefined;
+    this.isBusy.value = false;
+  }
+}
+
+/** The rows of a paged operation, the first page at once. @param input without a cursor; undefined: nothing is asked yet */
+export function usePages<N extends ListName>(name: N, input: Input<N> | undefined): ShownList<Row<N>> {
+  const list = useMemo(() => new List<Row<N>>(), [name]);
+  const key = input === undefined ? undefined : JSON.stringify(input);
+  useEffect(() => {
+    if (input !== undefined) {
+      list.ask(async (cursor, signal) => {
+        const { query } = input as { query?: object };
+        const next = { ...input, query: { ...query, cursor } } as Input<N>;
+        return (await call(name, next, signal)) as PageAnswer;
+      });
+    }
+    return () => list.drop();
+  }, [list, key]);
+  return list;
+}

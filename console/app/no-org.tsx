@@ -1,0 +1,57 @@
+/** For a person who is in no org yet, in none of this name, or whose session does not open it. */
+
+import { signInAgain } from "../api/call.ts";
+import { Button } from "../parts/button.tsx";
+import { Page } from "../parts/panel.tsx";
+import { pageAddress } from "./router.ts";
+import { listedOrg, me, orgSlug, signOut } from "./session.ts";
+
+const LOCKED = {
+  session_expired: "It asks its people to sign in more often. Sign in again to open it.",
+  ip_not_allowed: "It is open from certain networks only, and yours is not one of them.",
+  two_factor_required: "It asks for a second factor. Sign in again with one.",
+} as const;
+
+export function NoOrg() {
+  const listed = listedOrg.value;
+  const others = (me.value?.orgs ?? []).filter((each) => each !== listed);
+  if (listed !== undefined && "locked" in listed) {
+    return (
+      <Page title={`${listed.name} is locked`}>
+        <p>{LOCKED[listed.locked as keyof typeof LOCKED]}</p>
+        <div class="row">
+          <Button kind="main" onClick={signInAgain}>
+            Sign in again
+          </Button>
+        </div>
+        <Others orgs={others} />
+      </Page>
+    );
+  }
+  return (
+    <Page title={others.length === 0 ? "You are in no organisation yet" : "No such organisation"}>
+      <p>
+        {others.length === 0
+          ? "Accept an invitation, or ask whoever runs this gateway to invite you."
+          : `You are not in "${orgSlug.value}". Choose one of yours.`}
+      </p>
+      <p class="row">
+        <a href="/auth/invitations">Invitations</a>
+      </p>
+      <Others orgs={others} />
+      <div class="row">
+        <Button onClick={() => void signOut()}>Sign out</Button>
+      </div>
+    </Page>
+  );
+}
+
+const Others = ({ orgs }: { readonly orgs: readonly { slug: string; name: string }[] }) => (
+  <ul>
+    {orgs.map(({ slug, name }) => (
+      <li key={slug}>
+        <a href={pageAddress(slug, [])}>{name}</a>
+      </li>
+    ))}
+  </ul>
+);

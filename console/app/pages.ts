@@ -1,0 +1,73 @@
+/** The pages: where each is, which operations it cannot do without, and how it is loaded. A page that the role does not open is not listed. */
+import type { ComponentType } from "preact";
+import type { Name } from "../api/call.ts";
+
+export interface ConsolePage {
+  /** First segment behind the org. */
+  readonly path: string;
+  readonly title: string;
+  /** Words by which the palette finds it, beside its title. */
+  readonly words: string;
+  readonly needs: readonly Name[];
+  readonly load: () => Promise<ComponentType>;
+}
+
+/** In the order of the navigation; the first that the role opens is the home. */
+export const PAGES: readonly ConsolePage[] = [
+  {
+    path: "overview",
+    title: "Overview",
+    words: "home usage spend",
+    needs: ["getUsage"],
+    load: async () => (await import("../pages/overview/overview.tsx")).Overview,
+  },
+  {
+    path: "requests",
+    title: "Requests",
+    words: "calls log feed traces errors",
+    needs: ["listRequests"],
+    load: async () => (await import("../pages/requests/requests.tsx")).Requests,
+  },
+  {
+    path: "live",
+    title: "Live",
+    words: "running now tail stream",
+    needs: ["listRequests"],
+    load: async () => (await import("../pages/live/live.tsx")).Live,
+  },
+  {
+    path: "playground",
+    title: "Playground",
+    words: "try model prompt chat",
+    needs: ["createKey"],
+    load: async () => (await import("../pages/playground/playground.tsx")).Playground,
+  },
+  {
+    path: "setup",
+    title: "Set up",
+    words: "connect clients base url sdk claude code codex cline",
+    needs: ["listKeys"],
+    load: async () => (await import("../pages/setup/setup.tsx")).Setup,
+  },
+  {
+    path: "models",
+    title: "Models",
+    words: "catalog prices endpoints",
+    needs: ["listModels"],
+    load: async () => (await import("../pages/models/models.tsx")).Models,
+  },
+  {
+    path: "keys",
+    title: "Keys",
+    words: "api secret rotate revoke limits",
+    needs: ["listKeys"],
+    load: async () => (await import("../pages/keys/keys.tsx")).Keys,
+  },
+  {
+    path: "credits",
+    title: "Credits",
+    words: "balance ledger top-up invoices money billing",
+    needs: ["getCredits"],
+    load: async () => (await import("../pages/credits/credits.tsx")).Credits,
+  },
+];

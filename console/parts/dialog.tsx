@@ -1,0 +1,64 @@
+/** Dialogs, by the browser's own element: it keeps the focus, and Escape closes it. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type ApiError, ApiError as Fault } from "../api/call.ts";
+import { Button } from "./button.tsx";
+import { FaultNote } from "./note.tsx";
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const frame = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    frame.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={frame} class="dialog" aria-label={title} onClose={onClose}>
+      <h2>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  /** What is done, as a question: `Revoke "Batch"?` */
+  readonly title: string;
+  /** What it does, and whether it can be undone. */
+  readonly children: ComponentChildren;
+  /** Verb and noun of the button: `Revoke key`. */
+  readonly act: string;
+  readonly onAct: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+/** Asks before something is taken away. It stays open, with the reason, where that fails. */
+export function Confirm({ title, children, act, onAct, onClose }: ConfirmProps) {
+  const [fault, setFault] = useState<ApiError | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const run = async () => {
+    setBusy(true);
+    try {
+      await onAct();
+      onClose();
+    } catch (error) {
+      setFault(error instanceof Fault ? error : undefined);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div>{children}</div>
+      <FaultNote fault={fault} />
+      <div class="dialog-foot">
+        <Button onClick={onClose}>Keep it</Button>
+        <Button kind="danger" isBusy={isBusy} onClick={() => void run()}>
+          {act}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
