@@ -10,6 +10,7 @@ import * as field from "../../base/operation/fields.ts";
 import { type AnyOperation, type Caller, operation } from "../../base/operation/operation.ts";
 import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import type { Book } from "../../credits/ledger/book.ts";
+import { OPERATOR_REF } from "../../credits/ledger/posting.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { plainText } from "../fields/text-field.ts";
 import type { OrgRow } from "../org.ts";
@@ -229,7 +230,7 @@ async function postCredit(
   }
   return await accounts.act(() => {
     const org = orgNamed(deps, idOrSlug);
-    const posted = book.post(org.id, { kind, amountMicroUsd, refType: "operator", refId });
+    const posted = book.post(org.id, { kind, amountMicroUsd, refType: OPERATOR_REF, refId });
     if (posted.outcome === "reference_conflict") {
       throw fail("idempotency_mismatch", "This idempotency_key posted something else.", {
         param: "/idempotency_key",

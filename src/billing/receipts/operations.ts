@@ -6,9 +6,10 @@ import { REQUEST_ID } from "../../base/ids.ts";
 import { answer, raw } from "../../base/operation/answer.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import type { Book } from "../../credits/ledger/book.ts";
+import { entryOfCall, NEAR_END } from "../../credits/ledger/entry-of-call.ts";
+import type { ShownEntry } from "../../credits/ledger/shown-list.ts";
 import type { CallRecord } from "../../record/record.ts";
 import { LEAST_AGE_MS, RECEIPT_ALG, type ReceiptKeys } from "./keys.ts";
-import { entryOfCall } from "./ledger-entry.ts";
 import { endedAtMs, isCharged, JOSE_TYPE, receiptOf, signReceipt } from "./receipt.ts";
 
 export interface ReceiptDeps {
@@ -23,6 +24,7 @@ export interface ReceiptDeps {
 
 /** How long a verifier may keep the keys before it asks again. */
 const KEYS_AGE_S = 3600;
+const RETRY_MS = 1000;
 
 const keySchema = z.object({
   kty: z.literal("OKP").describe("Kind of key, RFC 8037"),
@@ -85,12 +87,21 @@ export function receiptOperations(deps: ReceiptDeps) {
 
 async function receiptFor(deps: ReceiptDeps, caller: Caller, requestId: string): Promise<string> {
   const record = await deps.recordOf(caller, requestId);
-  const entry = isCharged(record)
-    ? await entryOfCall(deps.ledger, record.orgId, requestId, endedAtMs(record))
-    : undefined;
+  const entry = isCharged(record) ? await chargeOf(deps, record) : undefined;
   // Without its entry it would say that the call was free.
   if (isCharged(record) && entry?.amountMicroUsd !== -record.cost.total_micro_usd)
     throw fail("state", "The ledger's entry of this call was not found near its time: ask the operator.");
   const receipt = receiptOf(record, entry, { iss: deps.issuer(), nowMs: deps.clock.now() });
   return await signReceipt(receipt, await deps.keys.signer());
+}
+
+/** @throws WeirError `analytics_unavailable` where it is not found, and entries near its time are not listed yet */
+async function chargeOf({ ledger }: ReceiptDeps, record: CallRecord): Promise<ShownEntry | undefined> {
+  const { requestId, orgId } = record;
+  const place = { requestId, aboutMs: endedAtMs(record), reach: NEAR_END };
+  const { entry, missingSinceMs } = await entryOfCall(ledger, orgId, place);
+  if (missingSinceMs === undefined) return entry;
+  throw fail("analytics_unavailable", "Entries of the ledger near the end of this call are not listed yet.", {
+    retryAfterMs: RETRY_MS,
+  });
 }

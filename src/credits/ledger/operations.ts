@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import { decimalText } from "../../base/currency.ts";
+import { REQUEST_ID } from "../../base/ids.ts";
 import { raw } from "../../base/operation/answer.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
@@ -15,6 +16,7 @@ import {
 } from "../../base/operation/incomplete-since.ts";
 import { operation } from "../../base/operation/operation.ts";
 import type { Book } from "./book.ts";
+import { type EntriesOfRequestDeps, entriesOfRequest } from "./entries-of-request.ts";
 import { LEDGER_KINDS } from "./entry.ts";
 import type { Purse } from "./purse.ts";
 import { isGap, pageEnd, type ShownEntry } from "./shown-list.ts";
@@ -30,7 +32,7 @@ interface OrgMoney {
   readonly fxDay: string;
 }
 
-export interface CreditOperationDeps {
+export interface CreditOperationDeps extends Pick<EntriesOfRequestDeps, "callEnd"> {
   readonly book: Book;
   readonly purse: Pick<Purse, "funds">;
   readonly cursors: Cursors;
@@ -83,6 +85,13 @@ const ledgerQuery = z.object({
     .enum(LEDGER_KINDS)
     .optional()
     .describe("What the entry is: `settle`, `topup`, `refund`, `grant`, …"),
+  request_id: z
+    .string()
+    .regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32")
+    .optional()
+    .describe(
+      "Only entries of this request: its charge, and what an operator posted with it as `idempotency_key`.",
+    ),
   format: z.enum(["json", "csv"]).default("json").describe("`csv`: the page as comma-separated values."),
 });
 
@@ -93,7 +102,7 @@ const ledgerSchema = z.object({
   ...INCOMPLETE_SINCE,
 });
 
-export function creditOperations({ book, purse, cursors, orgMoney }: CreditOperationDeps) {
+export function creditOperations({ book, purse, cursors, orgMoney, callEnd }: CreditOperationDeps) {
   const getCredits = operation({
     summary: "The org's credit balance",
     method: "GET",
@@ -129,15 +138,17 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
     query: ledgerQuery,
     output: ledgerSchema,
     otherTypes: ["text/csv"],
-    async run({ query: { cursor, limit, kind, format } }, { orgId }) {
+    errors: ["analytics_unavailable"],
+    async run({ query: { cursor, limit, kind, format, request_id: requestId } }, caller) {
+      const { orgId } = caller;
       // Bound to the org: a cursor of another org is invalid.
-      const list = `ledger:${orgId}`;
-      const before = cursors.read(list, cursor)?.[1];
-      const { entries: rows, missingSinceMs } = await book.list(orgId, {
-        limit: limit + 1,
-        kind,
-        before: typeof before === "number" ? before : undefined,
-      });
+      const list = `ledger:${orgId}${requestId === undefined ? "" : `:${requestId}`}`;
+      const position = cursors.read(list, cursor)?.[1];
+      const before = typeof position === "number" ? position : undefined;
+      const asked = { limit: limit + 1, kind, before };
+      const { entries: rows, missingSinceMs } = await (requestId === undefined
+        ? book.list(orgId, asked)
+        : entriesOfRequest({ book, callEnd }, caller, requestId, asked));
       const page = rows.slice(0, limit);
       if (format === "csv") {
         const headers = incompleteHeader(missingSinceMs);

@@ -18,6 +18,9 @@ export interface Posting {
   readonly mayOverdraw?: boolean;
 }
 
+/** `refType` of what an operator posts by hand; `refId` is then a word of the operator's, such as the id of a request. */
+export const OPERATOR_REF = "operator";
+
 export type Posted =
   /** `replay`: this reference was posted before with the same kind and amount; that entry is returned. */
   | { readonly outcome: "posted"; readonly entry: PostedEntry; readonly replay: boolean }

@@ -32,6 +32,7 @@ import { policiesOperations } from "../../routing/policies/operations.ts";
 import { eventOperations } from "../../store/events/operations.ts";
 import { backupOperations } from "../backup/operations.ts";
 import { type Config, isLocalOnly } from "../settings/config.ts";
+import { callEndOf } from "./call-end.ts";
 import type { House } from "./house.ts";
 import { VERSION } from "./version.ts";
 
@@ -95,11 +96,12 @@ function ofAccounts(house: House, config: Config): readonly ByName[] {
 }
 
 /** What an org pays, has, and was billed. */
-function ofMoney({ ground: { cursors }, money, billing, people }: House): readonly ByName[] {
+function ofMoney({ ground: { cursors }, money, billing, people, analytics }: House): readonly ByName[] {
   const { accounts } = people.account;
   const { fx, terms } = billing;
   const orgMoney = (orgId: string) => creditMoney(fx, terms, accounts.org(orgId)?.billingCurrency ?? "USD");
-  return [creditOperations({ ...money, cursors, orgMoney }), billing.operations];
+  const callEnd = callEndOf({ analytics });
+  return [creditOperations({ ...money, cursors, orgMoney, callEnd }), billing.operations];
 }
 
 /** For whoever runs the installation; other rooms have more of these beside their own. */

@@ -87,9 +87,25 @@ describe("a lookup", () => {
     for (const { id, ...seen } of Object.values(found)) {
       const { generation, detail } = await lookUp(id);
       expect({ generation: generation.json, detail: detail.json }).toEqual(seen);
+      await expectInLedger(id, detail.json);
     }
     expect(Object.keys(found)).toHaveLength(Object.keys(CALLS).length);
   }
+
+  /** The ledger filtered by the request has its charge, or nothing where it cost nothing. */
+  async function expectInLedger(id: string, { cost_micro }: { cost_micro: number }) {
+    const { status, json } = await gateway.call("GET", `/v1/credits/ledger?request_id=${id}`);
+    expect(status).toBe(200);
+    const charge = { kind: "settle", amount_micro_usd: -cost_micro, request_id: id };
+    expect(json).toMatchObject({ data: cost_micro === 0 ? [] : [charge], next_cursor: "" });
+    const csv = await gateway.call("GET", `/v1/credits/ledger?request_id=${id}&format=csv`);
+    expect(csv.text.trim().split("\r\n").slice(1)).toHaveLength(json.data.length);
+  }
+
+  test("of the ledger's entries by a malformed id is refused, with the parameter's name", async () => {
+    const { status, json } = await gateway.call("GET", "/v1/credits/ledger?request_id=01HZ");
+    expect([status, json.error.code, json.error.param]).toEqual([400, "invalid_value", "/request_id"]);
+  });
 
   test("says the same after a restart, still without ClickHouse", async () => {
     await gateway.stop();
@@ -125,6 +141,10 @@ describe("a lookup", () => {
     const own = { key: otherSecret };
     expect((await gateway.call("GET", "/v1/requests", own)).json.data).toEqual([]);
     expect((await gateway.call("GET", "/v1/credits/ledger", own)).json.data).toEqual([]);
+    for (const id of [fresh, found["a whole answer"]?.id]) {
+      const { status, json } = await gateway.call("GET", `/v1/credits/ledger?request_id=${id}`, own);
+      expect([status, json.data, json.next_cursor]).toEqual([200, [], ""]);
+    }
     expect((await gateway.call("GET", "/v1/keys", own)).json.data).toHaveLength(1);
     const mine = (await gateway.call("GET", "/v1/keys")).json.data[0].id;
     for (const [method, path] of [

@@ -7,17 +7,15 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openVault } from "../../../../src/account/provider-keys/vault.ts";
-import { requestId } from "../../../../src/base/ids.ts";
+import type { Caller } from "../../../../src/base/operation/operation.ts";
 import { ReceiptKeys, ROTATE_AFTER_MS } from "../../../../src/billing/receipts/keys.ts";
-import { entryOfCall } from "../../../../src/billing/receipts/ledger-entry.ts";
+import { receiptOperations } from "../../../../src/billing/receipts/operations.ts";
 import { receiptOf, signReceipt } from "../../../../src/billing/receipts/receipt.ts";
 import { NotVerified, verifyReceipt } from "../../../../src/billing/receipts/verify.ts";
-import type { Book } from "../../../../src/credits/ledger/book.ts";
-import { openCredits } from "../../../../src/credits/ledger/credits.ts";
-import { GAP_REF, type ShownEntry } from "../../../../src/credits/ledger/shown-list.ts";
 import { verifyReceiptFile } from "../../../../src/host/commands/verify-receipt.ts";
 import { openInstallation } from "../../../../src/store/installation/installation.ts";
 import { ManualClock, tempStore } from "../../../support/credits/fixtures.ts";
+import { NO_HEAD } from "../../../support/http-head.fixtures.ts";
 import { aRecord } from "./fixtures.ts";
 
 let temp: ReturnType<typeof tempStore>;
@@ -163,88 +161,22 @@ describe("keys of receipts", () => {
   });
 });
 
-describe("the ledger entry of a call", () => {
-  test("is found among thousands by the time of its end, also after the clock was corrected", async () => {
-    const { book } = openCredits({ store: temp.store, clock });
-    const written: Promise<{ id: string; atMs: number; seq: number }>[] = [];
-    for (let i = 0; i < 3000; i++) {
-      clock.advance(i % 7 === 0 ? 0 : 13);
-      if (i === 1500) clock.set(clock.now() - 5_000);
-      const [id, atMs] = [requestId(clock.now()), clock.now()];
-      const charge = { requestId: id, amountMicroUsd: 1 + i, atMs };
-      const act = () => ({ id, atMs, seq: book.charge("org_1", charge).seq });
-      written.push(temp.store.act(act));
-    }
-    const calls = await Promise.all(written);
-    let reads = 0;
-    const read: Pick<Book, "list"> = {
-      list(orgId, page) {
-        reads++;
-        return book.list(orgId, page);
-      },
-    };
-    for (const { id, atMs, seq } of calls.filter((_, i) => i % 97 === 0 || i > 2990)) {
-      expect((await entryOfCall(read, "org_1", id, atMs + 3))?.seq).toBe(seq);
-    }
-    reads = 0;
-    await entryOfCall(read, "org_1", calls[100]?.id ?? "", calls[100]?.atMs ?? 0);
-    expect(reads).toBeLessThan(20);
-    expect(await entryOfCall(read, "org_1", requestId(clock.now()), clock.now())).toBeUndefined();
-    expect(await entryOfCall(read, "org_2", requestId(clock.now()), clock.now())).toBeUndefined();
-  });
-});
-
-describe("C2: the ledger entry of a call, where others are missing", () => {
-  const line = (seq: number, firstSeq?: number): ShownEntry => {
-    const entry = { seq, amountMicroUsd: -1, balanceMicroUsd: -seq, createdAtMs: seq * 10 };
-    return firstSeq === undefined
-      ? { ...entry, kind: "settle", requestId: `call-${seq}` }
-      : { ...entry, kind: "adjustment", firstSeq, refType: GAP_REF, refId: `call-${seq}` };
+describe("C2: a receipt of a call whose ledger entry is not found", () => {
+  const ask = (missingSinceMs: number | undefined) => {
+    const { getReceipt } = receiptOperations({
+      keys: openKeys(),
+      clock,
+      issuer: () => "https://weir.example",
+      recordOf: async () => aRecord(),
+      ledger: { list: () => ({ entries: [], missingSinceMs }) },
+    });
+    const input = { params: { id: aRecord().requestId }, query: undefined, body: undefined };
+    return getReceipt.run(input, {} as Caller, NO_HEAD);
   };
-  const reading = (lines: ShownEntry[], missing: (before: number) => boolean): Pick<Book, "list"> => ({
-    list: (_, { before = 1e9, limit }) => ({
-      entries: lines.filter(({ seq }) => seq < before).slice(0, limit),
-      missingSinceMs: missing(before) ? 0 : undefined,
-    }),
-  });
-  const find = (read: Pick<Book, "list">, seq: number) => entryOfCall(read, "org_1", `call-${seq}`, seq * 10);
 
-  test("is found beyond an entry that stands for a thousand", async () => {
-    const lines = [line(1502), line(1501, 2), line(1)];
-    for (const seq of [1502, 1])
-      expect(
-        (
-          await find(
-            reading(lines, () => false),
-            seq,
-          )
-        )?.seq,
-      ).toBe(seq);
-    expect(
-      await find(
-        reading(lines, () => false),
-        700,
-      ),
-    ).toBeUndefined();
-  });
-
-  test("may be listed later where some are missing near it, and is no refusal for good", async () => {
-    const lines = [line(9), line(8), line(3), line(2)];
-    const gap = reading(lines, (before) => before > 3 && before < 9);
-    expect((await find(gap, 8))?.seq).toBe(8);
-    await expect(find(gap, 5)).rejects.toMatchObject({ kind: "analytics_unavailable", retryAfterMs: 1000 });
-    await expect(
-      find(
-        reading([], () => true),
-        5,
-      ),
-    ).rejects.toMatchObject({ kind: "analytics_unavailable" });
-    expect(
-      await find(
-        reading([], () => false),
-        5,
-      ),
-    ).toBeUndefined();
+  test("may be had later where entries are missing near its end, and never says that the call was free", async () => {
+    await expect(ask(0)).rejects.toMatchObject({ kind: "analytics_unavailable", retryAfterMs: 1000 });
+    await expect(ask(undefined)).rejects.toMatchObject({ kind: "state" });
   });
 });
 

@@ -121,6 +121,7 @@ async function sold({ buyer, amountMinor, rate, spreadBps }: Sale) {
     purse,
     cursors: cursors(Buffer.alloc(32, 1)),
     orgMoney: () => creditMoney(fx, terms, billingCurrency),
+    callEnd: async () => undefined,
   });
   const nothing = { params: undefined, query: undefined, body: undefined };
   const balance = await getCredits.run(nothing, { orgId: org.id } as Caller, NO_HEAD);

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fail } from "../../../../src/base/errors.ts";
+import { requestId } from "../../../../src/base/ids.ts";
 import { FullAnswer } from "../../../../src/base/operation/answer.ts";
 import { cursors } from "../../../../src/base/operation/cursor.ts";
 import type { Caller } from "../../../../src/base/operation/operation.ts";
+import type { CallEnd } from "../../../../src/credits/ledger/entries-of-request.ts";
 import type { LedgerPage } from "../../../../src/credits/ledger/ledger.ts";
 import { creditOperations } from "../../../../src/credits/ledger/operations.ts";
 import { GAP_REF, type ShownEntry } from "../../../../src/credits/ledger/shown-list.ts";
@@ -21,10 +24,13 @@ const IN_USD = {
 } as const;
 const IN_INR = { midRate: "86.00000000", spreadBps: 131, fxDay: "2026-03-01" };
 const rates = new Map([["org_in", { currency: "INR" as const, fxRate: "87.12345678", ...IN_INR }]]);
+/** What records say of calls: nothing, unless a test says something. */
+const ends: { of(requestId: string): Promise<CallEnd | undefined> } = { of: async () => undefined };
 const { getCredits, listLedger } = creditOperations({
   ...credits,
   cursors: cursors(Buffer.from("a secret of this test")),
   orgMoney: (orgId) => rates.get(orgId) ?? IN_USD,
+  callEnd: (_, requestId) => ends.of(requestId),
 });
 const as = (orgId: string) => ({ orgId }) as Caller;
 
@@ -189,6 +195,89 @@ describe("GET /v1/credits/ledger", () => {
   });
 });
 
+describe("GET /v1/credits/ledger?request_id=", () => {
+  const ORG = "org_asks";
+  const ids: string[] = [];
+  beforeAll(async () => {
+    const grant = { kind: "grant", amountMicroUsd: 1_000_000, refType: "grant", refId: "1" } as const;
+    await credits.post(ORG, grant);
+    for (let i = 0; i < 20; i++) {
+      clock.advance(7);
+      ids.push(requestId(clock.now()));
+      await call(ORG, ids[i] ?? "", 100 + i);
+    }
+    const back = {
+      kind: "adjustment",
+      amountMicroUsd: 103,
+      refType: "operator",
+      refId: ids[3] ?? "",
+    } as const;
+    await credits.post(ORG, back);
+  });
+  const seqs = async (query: Record<string, string>, org = ORG) =>
+    (await page(query, org)).data.map(({ seq }) => seq);
+
+  test("has the charge of the request, and what an operator posted under its id; newest first", async () => {
+    const { data, next_cursor } = await page({ request_id: ids[3] ?? "" }, ORG);
+    expect(next_cursor).toBe("");
+    expect(data).toMatchObject([
+      { seq: 22, kind: "adjustment", amount_micro_usd: 103, ref_type: "operator", ref_id: ids[3] },
+      { seq: 5, kind: "settle", amount_micro_usd: -103, request_id: ids[3] },
+    ]);
+    for (const [i, id] of ids.entries()) if (i !== 3) expect(await seqs({ request_id: id })).toEqual([i + 2]);
+  });
+
+  test("has pages, kinds and a file like the whole list; a cursor of that is none of this", async () => {
+    const request_id = ids[3] ?? "";
+    const first = await page({ request_id, limit: "1" }, ORG);
+    expect(first.data.map(({ seq }) => seq)).toEqual([22]);
+    const cursor = first.next_cursor;
+    const last = await page({ request_id, limit: "1", cursor }, ORG);
+    expect([last.data.map(({ seq }) => seq), last.next_cursor]).toEqual([[5], ""]);
+    const other = (await page({ limit: "1" }, ORG)).next_cursor;
+    expect(await page({ request_id, limit: "1", cursor: other }, ORG)).toEqual(first);
+    expect(await seqs({ request_id, kind: "settle" })).toEqual([5]);
+    expect(await seqs({ request_id, kind: "adjustment" })).toEqual([22]);
+    expect(await seqs({ request_id, kind: "topup" })).toEqual([]);
+    const csv = await ledger({ request_id, format: "csv" }, ORG);
+    expect(csv).toMatchObject({
+      content: { bytes: { body: expect.stringMatching(/^seq,.*\r\n22,.*\r\n5,.*\r\n$/) } },
+    });
+  });
+
+  test("of another org's request, or of none, is empty", async () => {
+    expect(await seqs({ request_id: ids[3] ?? "" }, "org_us")).toEqual([]);
+    expect(await seqs({ request_id: requestId(clock.now()) })).toEqual([]);
+    expect(await seqs({ request_id: "7ZZZZZZZZZZZZZZZZZZZZZZZZZ" })).toEqual([]);
+  });
+
+  test("goes by the record where there is one: a stream of hours is found at its end, a free call not searched for", async () => {
+    const [early = "", late = ""] = [requestId(clock.now() - 10 * 3_600_000), ids[19]];
+    await call(ORG, early, 7);
+    ends.of = async (id) => ({ endedAtMs: clock.now(), isCharged: id === early });
+    expect(await seqs({ request_id: early, kind: "settle" })).toEqual([23]);
+    expect(await seqs({ request_id: late })).toEqual([]);
+  });
+
+  test("is found while records cannot be read, and what is not found then may be there", async () => {
+    ends.of = async () => {
+      throw fail("analytics_unavailable", "away");
+    };
+    expect(await seqs({ request_id: ids[19] ?? "" })).toEqual([21]);
+    const unknown = page({ request_id: requestId(clock.now()) }, ORG);
+    await expect(unknown).rejects.toMatchObject({ kind: "analytics_unavailable" });
+    ends.of = async () => undefined;
+  });
+
+  test.each(["", "abc", "01ARZ3NDEKTSV4RRFFQ69G5FAI", "01arz3ndektsv4rrffq69g5fav", "*"])(
+    "%o is no request id",
+    (request_id) => {
+      const { error } = listLedger.query?.safeParse({ request_id }) ?? {};
+      expect(error?.issues.map(({ path }) => path)).toEqual([["request_id"]]);
+    },
+  );
+});
+
 describe("C2: GET /v1/credits/ledger, where entries are gone or not listed yet", () => {
   const gap: ShownEntry = {
     kind: "adjustment",
@@ -213,6 +302,7 @@ describe("C2: GET /v1/credits/ledger, where entries are gone or not listed yet",
     },
     cursors: cursors(Buffer.from("a secret of this test")),
     orgMoney: () => IN_USD,
+    callEnd: async () => undefined,
   });
   const ask = async (query: Record<string, string>) => {
     const input = { params: undefined, query: list.query?.parse(query), body: undefined };
