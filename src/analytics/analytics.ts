@@ -28,6 +28,7 @@ import { type RecordSpool, type RecordSpoolMetrics, startRecordSpool } from "./o
 import { openShadowRuns, type ShadowRuns } from "./outbox/shadow-runs.ts";
 import { type Canonical, callRecord, lookupOperations } from "./requests/lookup-operations.ts";
 import type { OtherCells } from "./requests/other-cells.ts";
+import type { PlanOf } from "./requests/plan-wire.ts";
 import { recordsOf } from "./requests/records-of-org.ts";
 import { requestsOperations } from "./requests/request-operations.ts";
 import { tailOperations } from "./tail/tail-operations.ts";
@@ -75,6 +76,8 @@ export interface AnalyticsOptions {
   readonly simulated?: () => readonly string[];
   /** Port: converts a stored request of any format to the native format. */
   readonly canonical: Canonical;
+  /** Port: the plan of a recorded call. Default: none can be read. */
+  readonly planOf?: PlanOf;
   /** Timers of the tail. Default: the system's. */
   readonly timers?: Timers;
   /** A record waits at most this long for others of its batch. Default: 2 s; for an engine of one's own 3 s, and 10 s while few wait. */
@@ -291,8 +294,13 @@ interface Reads {
 }
 
 function operationsOf(options: AnalyticsOptions, reads: Reads): AnalyticsOperations {
-  const { timers = systemTimers, takePlace = () => () => {}, pool: finisher } = options;
-  const deps = { ...options, ...reads, timers, takePlace, finisher };
+  const {
+    timers = systemTimers,
+    takePlace = () => () => {},
+    pool: finisher,
+    planOf = () => undefined,
+  } = options;
+  const deps = { ...options, ...reads, timers, takePlace, finisher, planOf };
   return {
     ...lookupOperations(deps),
     ...requestsOperations(deps),

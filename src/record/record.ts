@@ -128,3 +128,11 @@ export interface CallRecord {
   /** How long the payload is stored. */
   retentionDays: number;
 }
+
+/** When a call ended: its charge was written then. Wall clock. */
+export const endedAtMs = ({ tsMs, durationMs }: Pick<CallRecord, "tsMs" | "durationMs">): number =>
+  tsMs + durationMs;
+
+/** Whether a call has an entry of the ledger. */
+export const isCharged = ({ charged, cost }: Pick<CallRecord, "charged" | "cost">): boolean =>
+  charged && cost.total_micro_usd > 0;

@@ -17,6 +17,7 @@ import type { Finisher } from "../outbox/finisher.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import { bodyOf, candidatesOf } from "./answer.ts";
 import type { OtherCells, OthersFlushed } from "./other-cells.ts";
+import type { PlanOf } from "./plan-wire.ts";
 import { mayReadPayload, maySeeRecord } from "./record-access.ts";
 import { flag } from "./request-filters.ts";
 import { type StoredPayload, storedPayload, storedRequest } from "./stored.ts";
@@ -44,6 +45,7 @@ export interface LookupDeps {
   readonly others?: OtherCells | undefined;
   readonly finisher: Finisher;
   readonly canonical: Canonical;
+  readonly planOf: PlanOf;
   readonly clock: Clock;
   /** Days for which an org keeps payloads now. */
   readonly retentionDays: (orgId: string) => number;
@@ -53,6 +55,8 @@ export interface LookupDeps {
 const FLUSH_MS = 5000;
 /** After it a record that did not come in time may well be there. */
 const RETRY_MS = 1000;
+
+const EXPIRED = { payloadState: "expired" } as const;
 
 const idPath = z.object({
   id: z
@@ -130,24 +134,28 @@ export function lookupOperations(deps: LookupDeps) {
     errors: ["not_found", "analytics_unavailable"],
     async run({ params, query }, caller) {
       const { record, pending } = await callRecord(deps, caller, params.id);
-      if (record.payloadState !== "available") return requestDetailWire(record, record.payloadState);
-      if (record.tsMs <= clock.now() - deps.retentionDays(record.orgId) * DAY_MS)
-        return requestDetailWire(record, "expired");
-      if (!mayReadPayload(caller, record)) return requestDetailWire(record, "restricted");
-      const payload = pending
-        ? await redactedPayload(deps.finisher, record)
-        : await storedPayload(clickhouse, record, clock.now());
-      if (payload === undefined) {
-        // The payload was stored and has expired. (A payload that could not be redacted was never stored.)
-        return requestDetailWire(record, pending ? "off" : "expired");
-      }
-      return requestDetailWire(
-        record,
-        "available",
-        await payloadDetail(record, payload, query?.raw ?? false),
-      );
+      const shown = await payloadOf({ record, pending }, caller, query?.raw ?? false);
+      return requestDetailWire(record, { planOf: deps.planOf, ...shown });
     },
   });
+
+  /** The payload as far as the caller may see it, or why there is none. */
+  async function payloadOf(
+    { record, pending }: { readonly record: CallRecord; readonly pending: boolean },
+    caller: Caller,
+    raw: boolean,
+  ) {
+    const { payloadState } = record;
+    if (payloadState !== "available") return { payloadState };
+    if (record.tsMs <= clock.now() - deps.retentionDays(record.orgId) * DAY_MS) return EXPIRED;
+    if (!mayReadPayload(caller, record)) return { payloadState: "restricted" as const };
+    const payload = pending
+      ? await redactedPayload(deps.finisher, record)
+      : await storedPayload(clickhouse, record, clock.now());
+    if (payload !== undefined) return { payloadState, payload: await payloadDetail(record, payload, raw) };
+    // The payload was stored and has expired. (A payload that could not be redacted was never stored.)
+    return pending ? { payloadState: "off" as const } : EXPIRED;
+  }
 
   /** Makes both forms of the request from the stored payload, so that both are redacted. */
   async function payloadDetail(

@@ -4,8 +4,9 @@ import { isoTime, recordTime } from "../../base/clock.ts";
 import * as field from "../../base/operation/fields.ts";
 import { usageWire } from "../../base/usage.ts";
 import { REQUEST_COLUMNS, type Values, valuesOf } from "../../record/columns.ts";
-import type { CallRecord, PayloadState } from "../../record/record.ts";
+import { type CallRecord, isCharged, type PayloadState } from "../../record/record.ts";
 import type { Candidate } from "./answer.ts";
+import { type PlanOf, planSchema, planWire } from "./plan-wire.ts";
 
 const count = z.int().min(0);
 const milliseconds = z.number().min(0);
@@ -189,6 +190,17 @@ export const requestDetailSchema = requestSchema.extend({
   user_agent: z.string().describe("The client's `User-Agent`."),
   client_ip_prefix: z.string().describe("The client's network: /24 of IPv4, /48 of IPv6."),
   route_trace: z.string().describe("What decided about the endpoints."),
+  plan: planSchema,
+  cost: costSchema,
+  receipt: z
+    .string()
+    .describe(
+      "Path of the call's signed receipt, which is made when it is asked for: there is one for every call.",
+    ),
+  ledger: z
+    .string()
+    .nullable()
+    .describe("Path of the ledger's entries of the call; null where nothing was charged."),
   timing: z
     .object({
       ttft_ms: firstByte,
@@ -278,17 +290,24 @@ export interface DetailPayload {
   readonly raw?: Record<string, unknown> | string;
 }
 
-/** @param payloadState why there is a payload to show, or none */
-export function requestDetailWire(
-  r: CallRecord,
-  payloadState: PayloadState | "restricted",
-  payload?: DetailPayload,
-): Detail {
+/** What a detail shows beside the record. */
+interface Beside {
+  readonly planOf: PlanOf;
+  /** Why there is a payload to show, or none. */
+  readonly payloadState: PayloadState | "restricted";
+  readonly payload?: DetailPayload;
+}
+
+export function requestDetailWire(r: CallRecord, { planOf, payloadState, payload }: Beside): Detail {
   const usage = usageWire(r.usage);
   const { cost, timing } = generationWire(r);
   return {
     ...(valuesOf(r, DETAIL_COLUMNS) as Detail),
     ...listItem(valuesOf(r, LIST_COLUMNS)),
+    plan: planWire(r, planOf(r)),
+    cost,
+    receipt: `/v1/generation/${r.requestId}/receipt`,
+    ledger: isCharged(r) ? `/v1/credits/ledger?request_id=${r.requestId}` : null,
     timing: { ...timing, upstream_ttft_ms: r.upstreamTtftMs },
     usage: { source: r.usageSource, normalised: usage },
     attempt_rows: r.attempts.map((a) => ({

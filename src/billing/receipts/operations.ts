@@ -8,9 +8,9 @@ import { type Caller, operation } from "../../base/operation/operation.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import { entryOfCall, NEAR_END } from "../../credits/ledger/entry-of-call.ts";
 import type { ShownEntry } from "../../credits/ledger/shown-list.ts";
-import type { CallRecord } from "../../record/record.ts";
+import { type CallRecord, endedAtMs, isCharged } from "../../record/record.ts";
 import { LEAST_AGE_MS, RECEIPT_ALG, type ReceiptKeys } from "./keys.ts";
-import { endedAtMs, isCharged, JOSE_TYPE, receiptOf, signReceipt } from "./receipt.ts";
+import { JOSE_TYPE, receiptOf, signReceipt } from "./receipt.ts";
 
 export interface ReceiptDeps {
   readonly keys: ReceiptKeys;

@@ -6,7 +6,7 @@ import { CompactSign } from "jose";
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import type { ShownEntry } from "../../credits/ledger/shown-list.ts";
-import type { CallRecord } from "../../record/record.ts";
+import { type CallRecord, endedAtMs } from "../../record/record.ts";
 import { RECEIPT_ALG, type Signer } from "./keys.ts";
 
 /** Media type of a JWS in compact form, RFC 7515, section 9.2.1. */
@@ -65,14 +65,6 @@ export const receiptSchema = z.object({
 });
 
 export type Receipt = z.output<typeof receiptSchema>;
-
-/** When a call ended: its charge was written then. Wall clock. */
-export const endedAtMs = ({ tsMs, durationMs }: Pick<CallRecord, "tsMs" | "durationMs">): number =>
-  tsMs + durationMs;
-
-/** Whether a call has an entry of the ledger. */
-export const isCharged = ({ charged, cost }: Pick<CallRecord, "charged" | "cost">): boolean =>
-  charged && cost.total_micro_usd > 0;
 
 /** @param entry of the ledger; undefined where nothing was charged. @param iss address of the gateway */
 export function receiptOf(

@@ -1,8 +1,8 @@
 /** How a call ended, for the ledger: by its record, which the analytics have. */
 import { WeirError } from "../../base/errors.ts";
 import type { Caller } from "../../base/operation/operation.ts";
-import { endedAtMs, isCharged } from "../../billing/receipts/receipt.ts";
 import type { CallEnd } from "../../credits/ledger/entries-of-request.ts";
+import { endedAtMs, isCharged } from "../../record/record.ts";
 import type { House } from "./house.ts";
 
 /** @returns undefined where the caller may see no such record. It throws where records cannot be read */

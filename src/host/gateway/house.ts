@@ -34,6 +34,7 @@ import { BackupMoment } from "../backup/moment.ts";
 import { type Config, minOrgsOf } from "../settings/config.ts";
 import { tellPlanWarnings } from "../settings/plan-warnings.ts";
 import { billingPorts, billingSettings } from "./billing-ports.ts";
+import { planOfRecord } from "./call-plan.ts";
 import { type Ground, type GroundPorts, openGround } from "./ground.ts";
 import { type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
 import { openPeople, type People } from "./people.ts";
@@ -133,6 +134,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     outbox,
     pool,
     canonical,
+    planOf: planOfRecord(ground),
     simulated,
     shared: ports.cell?.engine,
     others: othersOf(cell),

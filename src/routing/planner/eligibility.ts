@@ -43,18 +43,20 @@ export interface RouteFacts {
   };
 }
 
-type ExclusionKind =
-  | "status"
-  | "environment"
-  | "capability"
-  | "context"
-  | "data_policy"
-  | "region"
-  | "price"
-  | "route"
-  | "saturated"
-  | "refused"
-  | "not_configured";
+export const EXCLUSION_KINDS = [
+  "status",
+  "environment",
+  "capability",
+  "context",
+  "data_policy",
+  "region",
+  "price",
+  "route",
+  "saturated",
+  "refused",
+  "not_configured",
+] as const;
+type ExclusionKind = (typeof EXCLUSION_KINDS)[number];
 
 export interface Exclusion {
   readonly endpointId: string;
@@ -194,8 +196,12 @@ const outside = (endpoint: Judged, regions: readonly string[]): Exclusion =>
   out(
     endpoint,
     "region",
-    `its region ${endpoint.region} is not among ${regions.join(", ") || "any that suits both"}`,
+    `its region ${endpoint.region} is not among ${withoutBrackets(regions.join(", ")) || "any that suits both"}`,
   );
+
+/** Names that people chose, for a reason: brackets end a reason in the line of a plan (trace.ts). Nearly none has them. */
+export const withoutBrackets = (names: string): string =>
+  names.includes("(") || names.includes(")") ? names.replaceAll(/[()]/g, "") : names;
 
 function price(endpoint: Judged, decision: Decision): Exclusion | undefined {
   const limit = decision.require.max_price;

@@ -12,6 +12,7 @@ import type { Decision } from "./decision.ts";
 import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
 import { type Draw, drawnTime, type Scored, score, sortReason } from "./sorts.ts";
 import { type Draws, isChosenHere, type Tier, tierOf, tierReason, UNRANKED, withoutRival } from "./tier.ts";
+import { excludedText, headText, traceText, triedText } from "./trace.ts";
 
 interface RankedEndpoint {
   readonly endpointId: string;
@@ -294,24 +295,15 @@ class FinishedPlan {
     }));
   }
 
-  /** The plan in one line: what decided, what is tried and what is excluded, with reasons. */
+  /** The plan in one line: what decided, what is tried and what is excluded, with reasons. `readTrace` reads it. */
   trace(): string {
     let tried = "";
-    for (const c of this.#ranked)
-      tried += `${tried === "" ? 1 : `, ${this.#ranked.indexOf(c) + 1}`} ${c.endpoint.id} (${this.#reasonOf(c)})`;
+    let order = 0;
+    for (const c of this.#ranked) tried += triedText(++order, c.endpoint.id, this.#reasonOf(c));
     let out = "";
-    for (const x of this.excluded) out += `${out === "" ? "" : ", "}${x.endpointId} (${x.kind}: ${x.reason})`;
-    return `${this.#decidedBy()}; try: ${tried || "none"}; out: ${out || "none"}`;
-  }
-
-  #decidedBy(): string {
-    const { policy, rule, sort, experiment } = this.decision;
-    const by =
-      policy === undefined ? "" : `policy=${policy.name}@${policy.version}${rule && ` rule=${rule}`}; `;
-    const canary = this.canary && ` canary=${this.canary}`;
-    const arm = this.arm && ` experiment=${experiment?.name} arm=${this.arm}`;
-    const shadow = this.shadow === undefined ? "" : ` shadow=${this.shadow.id}`;
-    return `${by}sort=${sort}${canary}${arm}${shadow}`;
+    for (const x of this.excluded) out += excludedText(out === "", x);
+    const { canary, arm, shadow } = this;
+    return traceText(headText(this.decision, { canary, arm, shadow: shadow?.id ?? "" }), tried, out);
   }
 
   #reasonOf(candidate: Candidate): string {

@@ -127,7 +127,7 @@ export function sortReason(
   const stays = affinityKey === "" ? "" : ", stays where this caller was";
   switch (sort) {
     case "price":
-      return `about ${(own / 1e9).toPrecision(3)} USD${stays}`;
+      return `${ABOUT}${(own / 1e9).toPrecision(3)}${USD}${stays}`;
     case "latency": {
       const ms = latencyMs(health, stream);
       return ms < 0 || ms === LAST ? "not measured lately" : `${Math.round(ms)} ms${stays}`;
@@ -139,4 +139,15 @@ export function sortReason(
     case "balanced":
       return `weighted draw over price, health and latency${stays}`;
   }
+}
+
+const ABOUT = "about ";
+const USD = " USD";
+
+/** The cost that the sort `price` compared, of a reason that it gave: micro-USD, by three digits. Undefined for other reasons. */
+export function costInReason(reason: string): number | undefined {
+  const end = reason.indexOf(USD);
+  if (!reason.startsWith(ABOUT) || end < 0) return undefined;
+  const usd = Number(reason.slice(ABOUT.length, end));
+  return Number.isFinite(usd) ? Math.round(usd * 1e6) : undefined;
 }

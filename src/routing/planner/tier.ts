@@ -7,7 +7,7 @@
 import type { Endpoint } from "../../base/endpoint.ts";
 import type { EndpointHealth } from "../health/health.ts";
 import type { Decision } from "./decision.ts";
-import { listsEndpoint } from "./eligibility.ts";
+import { listsEndpoint, withoutBrackets } from "./eligibility.ts";
 
 /** What was drawn for the call before its endpoints are ranked. */
 export interface Draws {
@@ -112,7 +112,7 @@ export function tierReason(
     case "canary":
       return `canary share of ${canary?.percent} %`;
     case "arm":
-      return `arm ${arm} of ${experiment?.name}`;
+      return withoutBrackets(`arm ${arm} of ${experiment?.name}`);
     case "weighted":
       return `weight ${weights?.get(endpoint.id)}`;
     case "alone":

@@ -266,6 +266,11 @@ describe("one request", () => {
       experiment: "hosts",
       arm: "b",
       route_trace: "ep_acme_model_eu",
+      // No line that the planner wrote.
+      plan: null,
+      cost: full.cost,
+      receipt: `/v1/generation/${full.requestId}/receipt`,
+      ledger: `/v1/credits/ledger?request_id=${full.requestId}`,
     });
     expect(gen).toMatchObject({
       id: full.requestId,
@@ -287,11 +292,11 @@ describe("one request", () => {
     await expect(generation("01J00000000000000000000000")).rejects.toMatchObject({ kind: "not_found" });
   });
 
-  it.each(["off", "zdr"] as const)("shows no payload in state %s", async (payloadState) => {
+  it.each(["off", "zdr"] as const)("shows the cost and no payload in state %s", async (payloadState) => {
     const { request, response, ...rest } = record({ payloadState });
     await bench.add([rest]);
     const detail = (await get(rest.requestId)) as Record<string, unknown>;
-    expect(detail).toMatchObject({ payload_state: payloadState, logged: false });
+    expect(detail).toMatchObject({ payload_state: payloadState, logged: false, cost: rest.cost });
     expect(detail).not.toHaveProperty("request");
     expect(detail).not.toHaveProperty("response");
   });

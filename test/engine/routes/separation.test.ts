@@ -87,6 +87,7 @@ describe("records", () => {
         }
         const plain = await read(others.plain ?? "", query);
         expect(plain).toMatchObject({ request_id: id, payload_state: "restricted", status: "ok" });
+        expect(plain.cost.total_micro_usd).toBeGreaterThan(0);
         expect(Object.keys(plain)).not.toEqual(expect.arrayContaining(["request"]));
         expect(Object.keys(plain)).not.toEqual(expect.arrayContaining(["response"]));
         expect(JSON.stringify(plain)).not.toContain("Hello");
