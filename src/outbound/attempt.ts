@@ -35,6 +35,8 @@ export type SinkOf = (head: AnswerHead) => BodySink | undefined;
 export interface Answer {
   readonly status: number;
   readonly headers: AnswerHeaders;
+  /** Alternating names and values of all that its header has, as they came: 16 KB at most, and as hostile as the body. */
+  readonly fields: readonly string[];
   /** As it came over the line: no content coding is undone. Empty where a sink took it. */
   readonly body: Buffer;
   /** Whether there was more of it. */
@@ -135,7 +137,8 @@ function readAnswer(
   let left = MAX_ANSWER_BYTES;
   const end = (isCut: boolean) => {
     const body = Buffer.concat(chunks);
-    onAnswer({ status: response.statusCode ?? 0, headers: headersOf(response), body, isCut });
+    const { statusCode: status = 0, rawHeaders: fields } = response;
+    onAnswer({ status, headers: headersOf(response), fields, body, isCut });
   };
   response.on("error", onFailure);
   response.on("data", (chunk: Buffer) => {
@@ -154,12 +157,12 @@ function passAnswer(
   onFailure: (error: unknown) => void,
   onAnswer: (answer: Answer) => void,
 ): void {
-  const { statusCode: status = 0, headers } = response;
+  const { statusCode: status = 0, headers, rawHeaders: fields } = response;
   let isOver = false;
   const end = (isCut: boolean) => {
     if (isOver) return;
     isOver = true;
-    onAnswer({ status, headers: headersOf(response), body: NO_BODY, isCut });
+    onAnswer({ status, headers: headersOf(response), fields, body: NO_BODY, isCut });
   };
   response.on("error", onFailure);
   const sink = sinkOf({ status, headers });

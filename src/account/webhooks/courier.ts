@@ -18,6 +18,7 @@ import {
   givenUp,
   isTriedAgain,
   postponed,
+  shownFields,
   shownText,
   timestampOf,
   triedAgainAt,
@@ -144,15 +145,24 @@ export class Courier {
   async #send(endpoint: EndpointRow, event: EventRow, startMs: number): Promise<Finding | undefined> {
     const { clock, outbound, rulesOf, secretsOf, userAgent } = this.#deps;
     const atMs = clock.now();
+    let signature: string | undefined;
     const failed = (error: string, isShown = true): Finding => {
       const elapsedMs = Math.round(clock.monotonic() - startMs);
-      const attempt = { atMs, httpStatus: 0, response: "", error, durationMs: isShown ? elapsedMs : 0 };
+      const durationMs = isShown ? elapsedMs : 0;
+      const attempt = {
+        atMs,
+        httpStatus: 0,
+        response: "",
+        error,
+        durationMs,
+        ...(signature && { signature }),
+      };
       return { attempt, elapsedMs, isGood: false, retryAfterMs: 0 };
     };
     const secrets = secretsOf(endpoint, atMs);
     if (secrets.length === 0) return failed("The webhook's secret cannot be read; rotate it.");
     const body = eventBody(event);
-    const signature = signatures(secrets, { id: event.id, timestampS: timestampOf(atMs), body });
+    signature = signatures(secrets, { id: event.id, timestampS: timestampOf(atMs), body });
     const headers = {
       ...deliveryHeaders(event.id, atMs),
       "webhook-signature": signature,
@@ -161,7 +171,7 @@ export class Courier {
     try {
       const { orgId, url } = endpoint;
       const request = { rules: rulesOf(orgId), url, method: "POST", headers, body, repeatable: true };
-      return findingOf(await outbound.send(request), atMs, clock.now());
+      return findingOf(await outbound.send(request), signature, atMs, clock.now());
     } catch (error) {
       if (!(error instanceof OutboundError) || error.kind === "closed") throw error;
       return error.kind === "busy" ? undefined : failed(error.shownMessage, error.isShown);
@@ -226,7 +236,8 @@ export class Courier {
 export const eventBody = (event: EventRow): Buffer => Buffer.from(JSON.stringify(eventWire(event)));
 
 function findingOf(
-  { status, headers, body, durationMs, isShown }: OutboundAnswer,
+  { status, headers, fields, body, durationMs, isShown }: OutboundAnswer,
+  signature: string,
   atMs: number,
   nowMs: number,
 ): Finding {
@@ -241,6 +252,8 @@ function findingOf(
       durationMs: elapsedMs,
       // The tenant may not read what an address answers that is not public, whoever allowed the call to it.
       response: isShown ? shownText(body) : "",
+      ...(isShown && { responseHeaders: shownFields(fields) }),
+      signature,
       error,
     },
     elapsedMs,

@@ -15,7 +15,8 @@ import type { Store } from "../../store/store.ts";
 import type { Vault } from "../provider-keys/vault.ts";
 import { assertMayChange } from "../scopes.ts";
 import { eventBody } from "./courier.ts";
-import { DELIVERY_STATUSES, type DeliveryRow, deliveryShape, deliveryWire } from "./delivery.ts";
+import { DELIVERY_STATUSES, type DeliveryRow } from "./delivery.ts";
+import { deliveryDetail, deliveryDetailShape, deliveryShape, deliveryWire } from "./delivery-wire.ts";
 import type { EndpointRow } from "./endpoint.ts";
 import type { Webhooks } from "./open.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
@@ -37,6 +38,11 @@ const query = z.object({
   ...pageQuery(50, 200),
 });
 
+const byId = z.object({
+  id: field.pathId.describe("The webhook's id."),
+  delivery: field.pathId.describe("The delivery's id."),
+});
+
 export const deliveryOperations = (deps: WebhookOperationDeps) => ({
   listDeliveries: operation({
     summary: "What was sent to a webhook in the last 30 days and what waits, newest first",
@@ -50,16 +56,24 @@ export const deliveryOperations = (deps: WebhookOperationDeps) => ({
     errors: ["not_found"],
     run: ({ params, query }, caller) => listDeliveries(deps, caller, params.id, query),
   }),
+  getDelivery: operation({
+    summary: "Read a delivery with all that was sent and answered, and each try",
+    method: "GET",
+    path: "/v1/webhooks/{id}/deliveries/{delivery}",
+    access: "read:org / admin",
+    group: "Webhooks",
+    params: byId,
+    output: deliveryDetailShape,
+    errors: ["not_found"],
+    run: ({ params }, caller) => getDelivery(deps, caller, params.id, params.delivery),
+  }),
   redeliver: operation({
     summary: "Send a delivery's event again: as a new delivery, or at once where it still waits",
     method: "POST",
     path: "/v1/webhooks/{id}/deliveries/{delivery}/redeliver",
     access: "write:org / admin",
     group: "Webhooks",
-    params: z.object({
-      id: field.pathId.describe("The webhook's id."),
-      delivery: field.pathId.describe("The delivery's id."),
-    }),
+    params: byId,
     output: deliveryShape,
     errors: ["not_found", "scope", "state"],
     run: ({ params }, caller) => redeliver(deps, caller, params.id, params.delivery),
@@ -72,8 +86,13 @@ export const ownEndpoint = (tables: WebhookTables, { orgId }: Caller, id: string
 
 /** A delivery with the event that it carries. */
 export function shownDelivery({ events }: Pick<WebhookOperationDeps, "events">, row: DeliveryRow) {
-  const event = events.get(row.orgId, row.eventId);
-  return deliveryWire(row, event === undefined ? undefined : eventBody(event));
+  return deliveryWire(row, bodyOf(events, row));
+}
+
+/** What is sent; undefined where the event is no longer kept. */
+function bodyOf(events: WebhookOperationDeps["events"], { orgId, eventId }: DeliveryRow) {
+  const event = events.get(orgId, eventId);
+  return event === undefined ? undefined : eventBody(event);
 }
 
 function listDeliveries(
@@ -93,6 +112,17 @@ function listDeliveries(
       (status === undefined || row.status === status) && (type === undefined || row.type === type),
     show: (row) => shownDelivery(deps, row),
   });
+}
+
+function getDelivery(
+  { tables, events }: WebhookOperationDeps,
+  caller: Caller,
+  id: string,
+  deliveryId: string,
+) {
+  const { url } = ownEndpoint(tables, caller, id);
+  const row = mustExist(tables.delivery(id, deliveryId), "delivery");
+  return deliveryDetail(row, bodyOf(events, row), url);
 }
 
 async function redeliver(deps: WebhookOperationDeps, caller: Caller, id: string, deliveryId: string) {

@@ -2,11 +2,8 @@
  * Deliveries: one event for one endpoint, with its tries. `pending` becomes `delivered` or `failed`, once; what is sent again
  * later is a delivery of its own. The row holds what happened; what was sent is the event, which its own row holds.
  */
-import { z } from "zod";
-import { isoTime } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
-import * as field from "../../base/operation/fields.ts";
-import { EVENT_NAMES, type EventName } from "../../store/events/types.ts";
+import type { EventName } from "../../store/events/types.ts";
 import { TRIED_MS } from "./schedule.ts";
 
 export const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;
@@ -36,7 +33,18 @@ export interface DeliveryRow {
   readonly response: string;
   /** Why there is no good answer; empty if there is one. */
   readonly error: string;
+  /** What the last try was signed with: the value of `webhook-signature`. Absent where none was sent, and in earlier rows. */
+  readonly signature?: string;
+  /** Header of the last try's answer, bounded; absent as `response` is empty. */
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+  /** The newest tries, oldest first; absent before the first one, and in earlier rows. */
+  readonly tries?: readonly Try[];
 }
+
+export type Try = Pick<DeliveryRow, "httpStatus" | "durationMs" | "error"> & { readonly atMs: number };
+
+/** So many tries of a delivery are kept: more than are made where nobody asks for one. */
+const MOST_TRIES = 24;
 
 export const newDelivery = (
   given: Pick<DeliveryRow, "endpointId" | "orgId" | "eventId" | "type" | "isAsked">,
@@ -57,19 +65,31 @@ export const newDelivery = (
 });
 
 /** What a try found. */
-export interface Attempt extends Pick<DeliveryRow, "httpStatus" | "durationMs" | "response" | "error"> {
-  readonly atMs: number;
-}
+export interface Attempt
+  extends Try,
+    Pick<DeliveryRow, "response">,
+    Partial<Pick<DeliveryRow, "signature" | "responseHeaders">> {}
 
 // -- The moves of a pending delivery; each returns the row that is put. --
 
-const tried = (row: DeliveryRow, { atMs, ...attempt }: Attempt): DeliveryRow => ({
-  ...row,
-  ...attempt,
-  attempt: row.attempt + 1,
-  isAsked: false,
-  triedAtMs: atMs,
-});
+function tried(
+  { signature: _, responseHeaders: __, ...row }: DeliveryRow,
+  { atMs, ...attempt }: Attempt,
+): DeliveryRow {
+  const { httpStatus, durationMs, error } = attempt;
+  return {
+    ...row,
+    ...attempt,
+    attempt: row.attempt + 1,
+    isAsked: false,
+    triedAtMs: atMs,
+    tries: [...triesOf(row), { atMs, httpStatus, durationMs, error }].slice(-MOST_TRIES),
+  };
+}
+
+/** The newest tries, oldest first. Rows that were written without them tell of the last one. */
+export const triesOf = ({ tries, triedAtMs, httpStatus, durationMs, error }: DeliveryRow): readonly Try[] =>
+  tries ?? (triedAtMs > 0 ? [{ atMs: triedAtMs, httpStatus, durationMs, error }] : []);
 
 export const ended = (
   row: DeliveryRow,
@@ -109,61 +129,38 @@ const SHOWN_BYTES = 2048;
 export const shownText = (bytes: Uint8Array): string =>
   new TextDecoder().decode(bytes.subarray(0, SHOWN_BYTES), { stream: bytes.length > SHOWN_BYTES });
 
-export const deliveryShape = z.object({
-  id: z.string().describe("The delivery's id."),
-  event_id: z.string().describe("The event that is sent; the same as `webhook-id`."),
-  type: z.enum(EVENT_NAMES).describe("The event's type."),
-  attempt: z.int().describe("Tries so far."),
-  status: z.enum(DELIVERY_STATUSES).describe("`pending`, `delivered` or `failed`."),
-  http_status: z.int().describe("What the receiver answered to the last try; 0: nothing."),
-  duration_ms: z
-    .int()
-    .describe(
-      "How long the last try took, milliseconds; 0 where no valid answer came from an address that is not public.",
-    ),
-  response: z
-    .string()
-    .describe(
-      "The answer to the last try: its first 2 KB, as text; empty where it came from an address that is not public.",
-    ),
-  error: z.string().describe("Why there is no good answer; empty if there is one."),
-  request: z.string().optional().describe("What is sent: its first 2 KB."),
-  headers: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe("What the last try was sent with, without the signature."),
-  created_at: field.createdAt,
-  attempted_at: field.time("When the last try was made").optional(),
-  next_at: field.time("When it is tried next", "Absent: never").optional(),
-});
+/** Fields of an answer's header that are kept, and characters of each name and value. */
+const SHOWN_FIELDS = 32;
+const SHOWN_NAME = 64;
+const SHOWN_VALUE = 256;
 
-/** @param request the body as it is sent; undefined where the event is no longer kept */
-export const deliveryWire = (
-  row: DeliveryRow,
-  request: Uint8Array | undefined,
-): z.input<typeof deliveryShape> => ({
-  id: row.id,
-  event_id: row.eventId,
-  type: row.type,
-  attempt: row.attempt,
-  status: row.status,
-  http_status: row.httpStatus,
-  duration_ms: row.durationMs,
-  response: row.response,
-  error: row.error,
-  ...(request !== undefined && { request: shownText(request) }),
-  ...(row.triedAtMs > 0 && { headers: deliveryHeaders(row.eventId, row.triedAtMs) }),
-  created_at: isoTime(row.createdAtMs),
-  ...(row.triedAtMs > 0 && { attempted_at: isoTime(row.triedAtMs) }),
-  ...(row.nextAtMs > 0 && { next_at: isoTime(row.nextAtMs) }),
-});
+/**
+ * An answer's header as it is kept: names in lower case, each once, values cut. Cookies are left out, since they may open the
+ * receiver. @param fields alternating names and values
+ */
+export function shownFields(fields: readonly string[]): Record<string, string> {
+  const shown = new Map<string, string>();
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const name = (fields[at] ?? "").toLowerCase().slice(0, SHOWN_NAME);
+    const before = shown.get(name);
+    if (name === "set-cookie" || (before === undefined && shown.size === SHOWN_FIELDS)) continue;
+    const value = before === undefined ? fields[at + 1] : `${before}, ${fields[at + 1]}`;
+    shown.set(name, (value ?? "").slice(0, SHOWN_VALUE));
+  }
+  return Object.fromEntries(shown);
+}
 
 /** Unix seconds of the header `webhook-timestamp`. */
 export const timestampOf = (atMs: number): number => Math.floor(atMs / 1000);
 
 /** Headers of a try, without those that say who sends and that it may be trusted. */
 export const deliveryHeaders = (eventId: string, atMs: number) => ({
+  ...everyHeaders(eventId),
+  "webhook-timestamp": String(timestampOf(atMs)),
+});
+
+/** Those that are the same in each try. */
+export const everyHeaders = (eventId: string) => ({
   "content-type": "application/json",
   "webhook-id": eventId,
-  "webhook-timestamp": String(timestampOf(atMs)),
 });

@@ -9,13 +9,13 @@ import { assertWithin } from "../../base/quota.ts";
 import { parseTarget } from "../../outbound/target.ts";
 import { plainText } from "../fields/text-field.ts";
 import { assertMayChange } from "../scopes.ts";
-import { deliveryShape } from "./delivery.ts";
 import {
   deliveryOperations,
   ownEndpoint,
   shownDelivery,
   type WebhookOperationDeps,
 } from "./delivery-operations.ts";
+import { deliveryShape } from "./delivery-wire.ts";
 import {
   chosenTypes,
   type EndpointRow,

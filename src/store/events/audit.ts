@@ -54,7 +54,7 @@ export class Audit extends TrailRows<AuditRow> {
   readonly #changes: ChangeCounts;
 
   constructor(options: ChangeCountsOptions) {
-    super(options, "audit.rows", "audit.days", KEPT_DAYS);
+    super(options, { prefix: "aud", rows: "audit.rows", periods: "audit.days", keptDays: KEPT_DAYS });
     this.#clock = options.clock;
     this.#changes = new ChangeCounts(options);
   }

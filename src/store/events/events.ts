@@ -30,7 +30,7 @@ export class Events extends TrailRows<EventRow> {
   readonly #onFailure: TrailOptions["onFailure"];
 
   constructor(options: TrailOptions) {
-    super(options, "events.rows", "events.days", KEPT_DAYS);
+    super(options, { prefix: "evt", rows: "events.rows", periods: "events.days", keptDays: KEPT_DAYS });
     this.#clock = options.clock;
     this.#onFailure = options.onFailure;
   }

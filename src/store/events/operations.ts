@@ -1,12 +1,13 @@
-/** `GET /v1/events` and `GET /v1/audit`. */
+/** `GET /v1/events`, `GET /v1/events/{id}` and `GET /v1/audit`. */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
+import { mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import type { Audit, AuditRow } from "./audit.ts";
-import { type Events, eventWire } from "./events.ts";
+import { type EventRow, type Events, eventWire } from "./events.ts";
 import { EVENT_NAMES } from "./types.ts";
 
 export interface EventOperationDeps {
@@ -75,6 +76,23 @@ const auditShape = z.object({
 
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
+const eventName = z.enum(EVENT_NAMES);
+
+const eventFilter = z.object({
+  type: z
+    .union([eventName.transform((one) => [one]), z.array(eventName).max(EVENT_NAMES.length)])
+    .optional()
+    .describe("Only events of this type, such as `key.created`; several times: of any of them."),
+  target: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe("Only events that tell of this: a member of `data` has this value, such as the id of a key."),
+  since: time.optional().describe("Events of this instant and later; ISO 8601 with its offset."),
+  until: time.optional().describe("Events before this instant; ISO 8601 with its offset."),
+});
+
 const auditFilter = z.object({
   actor: z.string().max(100).optional().describe("Id of the key, the person, …"),
   act: z.string().max(100).optional().describe("Such as `key.update`; `key.*` for all acts on keys"),
@@ -90,21 +108,30 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
     path: "/v1/events",
     access: "read:org / viewer",
     group: "Events",
-    query: z.object({
-      type: z.enum(EVENT_NAMES).optional().describe("Only events of this type, such as `key.created`."),
-      ...pageQuery(50, 200),
-    }),
+    query: eventFilter.extend(pageQuery(50, 200)),
     output: pageOf(eventShape),
-    run({ query: { type, limit, cursor } }, { orgId }) {
+    run({ query: { type, target, since, until, limit, cursor } }, { orgId }) {
       return pageById({
         cursors,
         asked: { limit, cursor },
         list: `events:${orgId}`,
-        rows: (after) => events.of(orgId, after),
-        matches: (row) => type === undefined || row.type === type,
+        rows: (after) => events.within(orgId, { since, until }, after),
+        matches: (row) =>
+          (type === undefined || type.includes(row.type)) && (target === undefined || tellsOf(row, target)),
         show: eventWire,
       });
     },
+  }),
+  getEvent: operation({
+    summary: "Read an event of the last 30 days",
+    method: "GET",
+    path: "/v1/events/{id}",
+    access: "read:org / viewer",
+    group: "Events",
+    params: z.object({ id: field.pathId.describe("The event's id.") }),
+    output: eventShape,
+    errors: ["not_found"],
+    run: ({ params }, { orgId }) => eventWire(mustExist(events.get(orgId, params.id), "event")),
   }),
   listAudit: operation({
     summary: "Who changed what in the org in the last 400 days, newest first",
@@ -114,12 +141,12 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
     group: "Events",
     query: auditFilter.extend(pageQuery(50, 200)),
     output: pageOf(auditShape),
-    run({ query: { limit, cursor, ...filter } }, { orgId }) {
+    run({ query: { since, until, limit, cursor, ...filter } }, { orgId }) {
       return pageById({
         cursors,
         asked: { limit, cursor },
         list: `audit:${orgId}`,
-        rows: (after) => audit.of(orgId, after),
+        rows: (after) => audit.within(orgId, { since, until }, after),
         matches: (row) => isMatch(row, filter),
         show: auditWire,
       });
@@ -127,15 +154,16 @@ export const eventOperations = ({ events, audit, cursors }: EventOperationDeps) 
   }),
 });
 
+const tellsOf = ({ data }: EventRow, target: string): boolean =>
+  typeof data === "object" && data !== null && Object.values(data).includes(target);
+
 const isMatch = (
   row: AuditRow,
-  { actor, act, target, since, until }: z.output<typeof auditFilter>,
+  { actor, act, target }: Omit<z.output<typeof auditFilter>, "since" | "until">,
 ): boolean =>
   (actor === undefined || row.actor.id === actor) &&
   (act === undefined || row.act === act || (act.endsWith(".*") && row.act.startsWith(act.slice(0, -1)))) &&
-  (target === undefined || row.target === target) &&
-  (since === undefined || row.createdAtMs >= since) &&
-  (until === undefined || row.createdAtMs < until);
+  (target === undefined || row.target === target);
 
 export const auditWire = (row: AuditRow): z.input<typeof auditShape> => ({
   id: row.id,

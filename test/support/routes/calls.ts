@@ -110,6 +110,12 @@ async function newDelivery(world: CallWorld): Promise<Values> {
   const { json } = await world.asOwner("POST", `/v1/webhooks/${id}/test`);
   return { id, delivery: json.id };
 }
+/** That of a webhook's test. */
+async function newEvent(world: CallWorld): Promise<Values> {
+  const { id } = await newWebhook(world);
+  const { json } = await world.asOwner("POST", `/v1/webhooks/${id}/test`);
+  return { id: json.event_id };
+}
 const newOrgId = async (world: CallWorld) => ({ id: (await newOrg(world)).org });
 const credit = () => ({ amount_micro_usd: 5, reason: "a test", idempotency_key: fresh("credit") });
 const newScimToken = async ({ asOwner }: CallWorld) => {
@@ -332,6 +338,7 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "DELETE /v1/analytics/users/{id}": { values: newAnalyst("/v1/analytics/users") },
   "POST /v1/operator/analytics/users": { body: () => analyst },
   "DELETE /v1/operator/analytics/users/{id}": { values: newAnalyst("/v1/operator/analytics/users") },
+  "GET /v1/events/{id}": { values: newEvent },
   "POST /v1/webhooks": { body: () => webhook },
   "GET /v1/webhooks/{id}": { values: newWebhook },
   "PATCH /v1/webhooks/{id}": { values: newWebhook, body: () => ({ events: ["key.created"] }) },
@@ -339,6 +346,7 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/webhooks/{id}/test": { values: newWebhook },
   "POST /v1/webhooks/{id}/rotate": { values: newWebhook },
   "GET /v1/webhooks/{id}/deliveries": { values: newWebhook },
+  "GET /v1/webhooks/{id}/deliveries/{delivery}": { values: newDelivery },
   "POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": { values: newDelivery },
   "GET /v1/org/scim/token": { values: newScimToken },
   "DELETE /v1/org/scim/token": { values: newScimToken, harmless: {} },

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { OpenApiDocument } from "../../../../src/edge/openapi/openapi-types.ts";
 import { EVENT_NAMES } from "../../../../src/store/events/types.ts";
+import { signInAt } from "../../../support/console.fixtures.ts";
 import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { Browser } from "../../../support/simulator/identity.fixtures.ts";
 import { until } from "../../../support/wait.ts";
-import { fault, type Receiver, startReceiver } from "../../../support/webhooks/receiver.ts";
+import { answering, fault, type Receiver, startReceiver } from "../../../support/webhooks/receiver.ts";
 
 let gateway: TestGateway;
 let receiver: Receiver;
@@ -48,7 +49,59 @@ test("a change is told to the receiver, signed, as the schema of its type says",
   ]);
   const { json: happened } = await gateway.call("GET", "/v1/events?type=key.created");
   expect(happened.data[0]).toEqual(event);
+  const one = await gateway.call("GET", `/v1/events/${event.id}`);
+  expect([one.status, one.json]).toEqual([200, event]);
   await gateway.call("DELETE", `/v1/webhooks/${webhook.id}`);
+});
+
+test("a delivery is read alone, with all that was sent, and nothing of an answer from this machine", async () => {
+  const { json: webhook } = await create(receiver.url, { events: ["topup.disputed"] });
+  receiver.answer = answering(500, { "x-inner": "secret" }, "inner words");
+  const { json: sent } = await gateway.call("POST", `/v1/webhooks/${webhook.id}/test`);
+  const path = `/v1/webhooks/${webhook.id}/deliveries/${sent.id}`;
+  await until("it has ended", async () => (await gateway.call("GET", path)).json.status === "failed");
+  receiver.answer = answering(204);
+  const { json: delivery, text } = await gateway.call("GET", path);
+  const got = receiver.received.at(-1);
+  expect(delivery).toMatchObject({
+    id: sent.id,
+    url: receiver.url,
+    event_kept: true,
+    body: got?.body,
+    http_status: 500,
+    response: "",
+    response_headers: {},
+    attempts: [{ attempt: 1, http_status: 500 }],
+  });
+  expect(fault(delivery, webhook.secret)).toBe("");
+  for (const hidden of [webhook.secret, "inner"]) expect(text).not.toContain(hidden);
+  const { json: other } = await create(receiver.url);
+  const elsewhere = await gateway.call("GET", path.replace(webhook.id, other.id));
+  expect([elsewhere.status, elsewhere.json.error.code]).toEqual([404, "not_found"]);
+  for (const { id } of [webhook, other]) await gateway.call("DELETE", `/v1/webhooks/${id}`);
+});
+
+test("events are filtered by types, by what they tell of, and by time, and read by id in their org only", async () => {
+  const { json: key } = await gateway.call("POST", "/v1/keys", { body: { name: "brief" } });
+  await gateway.call("DELETE", `/v1/keys/${key.id}`);
+  const typesOf = async (query: string) =>
+    (await gateway.call("GET", `/v1/events?${query}`)).json.data.map(({ type }: { type: string }) => type);
+  const both = "type=key.created&type=key.revoked";
+  expect(await typesOf(`target=${key.id}&${both}`)).toEqual(["key.revoked", "key.created"]);
+  expect(await typesOf(`target=${key.id}&type=key.created`)).toEqual(["key.created"]);
+  const [newest] = (await gateway.call("GET", "/v1/events")).json.data;
+  expect(await typesOf(`target=${key.id}&until=${newest.created_at}`)).not.toContain("key.revoked");
+  expect(await typesOf(`target=${key.id}&since=${newest.created_at}`)).toContain("key.revoked");
+  const unknown = await gateway.call("GET", "/v1/events?type=key.created&type=key.lost");
+  expect([unknown.status, unknown.json.error.code]).toEqual([400, "invalid_value"]);
+
+  // The first who signs in owns the first org.
+  await signInAt(gateway.url, { email: "first@example.com" });
+  const stranger = await signInAt(gateway.url, { email: "stranger@example.com" });
+  const org = { slug: "strange", name: "Strange", billing_country: "US" };
+  expect((await stranger.call("POST", "/v1/orgs", { body: org })).status).toBe(201);
+  const read = await stranger.call("GET", `/v1/events/${newest.id}`);
+  expect([read.status, read.json.error.code]).toEqual([404, "not_found"]);
 });
 
 test("every write is in the audit without the secret", async () => {

@@ -1,7 +1,14 @@
 /** What a receiver gets, and what is kept of it. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type DeliveryRow,
+  newDelivery,
+  shownFields,
+  triedAgainAt,
+} from "../../../../src/account/webhooks/delivery.ts";
+import { deliveryDetail } from "../../../../src/account/webhooks/delivery-wire.ts";
 import { answering, fault } from "../../../support/webhooks/receiver.ts";
-import { callerOf, DAY, openRig, type Page, type Rig } from "./fixtures.ts";
+import { callerOf, DAY, openRig, type Page, type Rig, type Wire } from "./fixtures.ts";
 
 let rig: Rig;
 beforeEach(async () => {
@@ -11,6 +18,16 @@ afterEach(async () => {
   await rig.dispose();
   expect(rig.failures).toEqual([]);
 });
+
+type Detail = Wire & {
+  headers: Record<string, string>;
+  response_headers: Record<string, string>;
+  body: string;
+  attempts: Record<string, unknown>[];
+};
+
+const pick = (from: Readonly<Record<string, string>>, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, from[name]]));
 
 const listed = async (id: string, query: object = {}) =>
   (await rig.call<Page>("listDeliveries", { id, query })).data;
@@ -101,6 +118,98 @@ describe("a delivery", () => {
     rig.time.advance(3 * DAY);
     await rig.webhooks.tables.sweep();
     expect(rig.deliveries(id)).toEqual([]);
+  });
+});
+
+describe("one delivery", () => {
+  const read = (id: string, delivery: string, by = callerOf("org_a")) =>
+    rig.call<Detail>("getDelivery", { id, delivery, by });
+
+  test("has what was sent, byte for byte with its signature, what was answered, and each try", async () => {
+    const receiver = await rig.receiver();
+    const headers = { "Retry-After": "1", "Content-Type": "text/plain", "Set-Cookie": "session=1" };
+    receiver.answer = answering(503, headers, "later");
+    const { id, secret } = await rig.create(receiver.url);
+    const eventId = await rig.emit(`Zürich ₹${"y".repeat(4000)}`);
+    await rig.settle();
+    const [row] = rig.deliveries(id);
+    const first = await read(id, row?.id as string);
+    const [got] = receiver.received;
+    expect(first).toMatchObject({
+      event_id: eventId,
+      event_kept: true,
+      url: receiver.url,
+      status: "pending",
+      body: got?.body,
+      response: "later",
+      response_headers: { "content-type": "text/plain", "retry-after": "1" },
+      attempts: [{ attempt: 1, http_status: 503, error: "HTTP 503." }],
+    });
+    expect(first.headers).toEqual(pick(got?.headers ?? {}, Object.keys(first.headers)));
+    expect(fault(first, secret)).toBe("");
+    expect(first.response_headers).not.toHaveProperty("set-cookie");
+    expect(JSON.stringify(first)).not.toContain(secret);
+    receiver.answer = answering(204);
+    await rig.passToNext(row as DeliveryRow);
+    const second = await read(id, row?.id as string);
+    expect(second).toMatchObject({ status: "delivered", response: "", http_status: 204 });
+    expect(second.response_headers).not.toHaveProperty("retry-after");
+    expect(second.attempts).toMatchObject([
+      { ...first.attempts[0], attempt: 1 },
+      { attempt: 2, http_status: 204, error: "" },
+    ]);
+    expect(second.headers["webhook-signature"]).toBe(receiver.received[1]?.headers["webhook-signature"]);
+  });
+
+  test("that waits for its first try has what would be sent", async () => {
+    const receiver = await rig.receiver();
+    const { id } = await rig.create(receiver.url);
+    const eventId = await rig.emit();
+    const [row] = rig.deliveries(id);
+    const waiting = await read(id, row?.id as string);
+    expect(waiting).toMatchObject({ status: "pending", attempt: 0, attempts: [], event_kept: true });
+    expect(waiting.headers).toEqual({ "content-type": "application/json", "webhook-id": eventId });
+    await rig.settle();
+    expect(receiver.received[0]?.body).toBe(waiting.body);
+  });
+
+  test("says that its event is gone", async () => {
+    const receiver = await rig.receiver();
+    const { id } = await rig.create(receiver.url);
+    await rig.emit();
+    await rig.settle();
+    const [row] = rig.deliveries(id);
+    await rig.store.act(() => void rig.events.erase("org_a", 10));
+    const bare = await read(id, row?.id as string);
+    expect(bare).toMatchObject({ event_kept: false, status: "delivered", attempts: [{ attempt: 1 }] });
+    expect([bare.body, bare.request]).toEqual([undefined, undefined]);
+  });
+
+  test("keeps the newest tries, and a bounded part of a header", async () => {
+    const fields = Array.from({ length: 60 }, (_, i) => [`X-Name-${i}`, "v".repeat(1000)]).flat();
+    const shown = shownFields(["Via", "a", "via", "b", ...fields]);
+    expect([Object.keys(shown).length, shown.via, shown["x-name-0"]?.length]).toEqual([32, "a, b", 256]);
+    const fresh = newDelivery(
+      { endpointId: "whk_1", orgId: "org_a", eventId: "evt_1", type: "key.created", isAsked: false },
+      0,
+    );
+    const attempt = { httpStatus: 500, durationMs: 1, response: "", error: "HTTP 500." };
+    let row: DeliveryRow = fresh;
+    for (let i = 1; i <= 30; i++) row = triedAgainAt(row, { ...attempt, atMs: i }, i + 1);
+    const { attempts } = deliveryDetail(row, undefined, "https://example.com/");
+    expect([attempts.length, attempts[0]?.attempt, attempts.at(-1)?.attempt]).toEqual([24, 7, 30]);
+    // A row that was written without its tries.
+    const { tries: _, ...before } = row;
+    expect(deliveryDetail(before, undefined, "").attempts).toMatchObject([{ attempt: 30, http_status: 500 }]);
+  });
+
+  test("is read by the webhook's own org only, under its own webhook", async () => {
+    const receiver = await rig.receiver();
+    const [{ id }, other] = [await rig.create(receiver.url), await rig.create(receiver.url)];
+    await rig.emit();
+    const delivery = rig.deliveries(id)[0]?.id as string;
+    for (const asked of [read(id, delivery, callerOf("org_b")), read(other.id, delivery), read(id, "dlv_x")])
+      await expect(asked).rejects.toMatchObject({ kind: "not_found" });
   });
 });
 

@@ -14,6 +14,7 @@ import { NO_HEAD } from "../../../support/http-head.fixtures.ts";
 import { ORIGIN, type TestTrail, trailOn } from "../../../support/trail.fixtures.ts";
 
 const revoked = eventType("key.revoked", z.object({ id: z.string() }));
+const webhookTest = eventType("webhook.test", z.object({ id: z.string() }));
 const caller: Caller = {
   requestId: "01J00000000000000000000000",
   actor: { kind: "key", id: "key_1" },
@@ -47,6 +48,12 @@ async function list(name: "listEvents" | "listAudit", query: object = {}) {
     NO_HEAD,
   );
   return op.output.parse(answer) as { data: Record<string, unknown>[]; next_cursor: string };
+}
+
+async function read(id: string, orgId = "org_1"): Promise<unknown> {
+  const op = eventOperations({ ...trail, cursors: cursors(Buffer.alloc(32, 1)) }).getEvent as AnyOperation;
+  const input = { params: op.params?.parse({ id }) as undefined, query: undefined, body: undefined };
+  return op.output.parse(await op.run(input, { ...caller, orgId }, NO_HEAD));
 }
 
 describe("an event", () => {
@@ -115,6 +122,53 @@ describe("an event", () => {
     } while (cursor !== "");
     expect(ids).toEqual(Array.from({ length: 25 }, (_, i) => `key_${24 - i}`));
     expect((await list("listEvents", { type: "org.closed" })).data).toEqual([]);
+  });
+
+  test("is filtered by types, by what it tells of, and by time", async () => {
+    const closed = eventType("org.closed", z.object({ id: z.string(), by: z.string() }));
+    await emit("key_1");
+    clock.advance(1000);
+    await emit("key_2");
+    clock.advance(1000);
+    await disk.store.act(() => trail.events.emit(closed, "org_1", { id: "org_1", by: "key_1" }));
+    await disk.store.act(() => trail.events.emit(webhookTest, "org_1", { id: "whk_1" }));
+    const told = async (query: object) =>
+      (await list("listEvents", query)).data.map(({ data }) => (data as { id: string }).id);
+    expect(await told({ type: "key.revoked" })).toEqual(["key_2", "key_1"]);
+    expect(await told({ type: ["key.revoked", "webhook.test"] })).toEqual(["whk_1", "key_2", "key_1"]);
+    expect(await told({ target: "key_1" })).toEqual(["org_1", "key_1"]);
+    expect(await told({ target: "key_1", type: "key.revoked" })).toEqual(["key_1"]);
+    expect(await told({ since: "2026-09-09T00:00:01Z", until: "2026-09-09T00:00:02Z" })).toEqual(["key_2"]);
+    expect(await told({ since: "2026-09-09T02:00:02+02:00" })).toEqual(["whk_1", "org_1"]);
+    await expect(told({ type: ["key.revoked", "key.lost"] })).rejects.toThrow();
+  });
+
+  test("of another time is not read for a page of a span, whatever the clock did", async () => {
+    for (let i = 0; i < 30; i++) {
+      await emit(`key_${i}`);
+      // Set back by less than a second: ids keep the later instant.
+      clock.advance(i % 3 === 2 ? -600 : 1000);
+    }
+    const all = trail.eventsOf("org_1");
+    const [since, until] = [all[20]?.createdAtMs ?? 0, all[10]?.createdAtMs ?? 0];
+    const isIn = ({ createdAtMs }: { createdAtMs: number }) => createdAtMs >= since && createdAtMs < until;
+    const found = [...trail.events.within("org_1", { since, until })];
+    expect(found).toEqual(all.filter(isIn));
+    const [, second] = found;
+    expect([...trail.events.within("org_1", { since, until }, second?.id)]).toEqual(found.slice(2));
+    expect([...trail.events.within("org_1", {})]).toEqual(all);
+  });
+
+  test("is read by its id, in its org and its time only", async () => {
+    await emit("key_1");
+    const [event] = (await list("listEvents")).data;
+    const id = event?.id as string;
+    expect(await read(id)).toEqual(event);
+    await expect(read(id, "org_2")).rejects.toMatchObject({ kind: "not_found" });
+    await expect(read("evt_unknown")).rejects.toMatchObject({ kind: "not_found" });
+    clock.advance(32 * DAY_MS);
+    await trail.events.sweep();
+    await expect(read(id)).rejects.toMatchObject({ kind: "not_found" });
   });
 
   test("is forgotten after 30 days", async () => {
