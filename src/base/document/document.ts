@@ -7,11 +7,14 @@ import type { z } from "zod";
 import { composeWithin, type DocumentBounds, OPERATOR_BOUNDS } from "./compose.ts";
 import { issueMessages } from "./issues.ts";
 
-export interface Problem {
-  readonly file: string;
-  /** 1-based. */
+/** 1-based. */
+export interface Place {
   readonly line: number;
   readonly column: number;
+}
+
+export interface Problem extends Place {
+  readonly file: string;
   /** JSON pointer into the document; empty for the whole. */
   readonly pointer: string;
   readonly message: string;
@@ -21,8 +24,10 @@ export type ReadDocument<T> =
   | {
       readonly ok: true;
       readonly value: T;
-      /** Position of a path in the document: for checks beyond the schema (such as across files). */
-      at(path: readonly PropertyKey[]): { line: number; column: number };
+      /** Position of the value at a path in the document: for checks beyond the schema (such as across files). */
+      at(path: readonly PropertyKey[]): Place;
+      /** Position of the last key of a path: for what is wrong with a name that the document chooses. */
+      atKey(path: readonly PropertyKey[]): Place;
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
@@ -54,9 +59,13 @@ export function readDocument<S extends z.ZodType>(
   }
   const nodes = nodesOf(doc);
   /** The value if there is one, else its nearest parent. */
-  const at = (path: readonly PropertyKey[]) => {
+  const at = (path: readonly PropertyKey[]): Place => {
     const node = nodes.nearest(path);
     return isNode(node) && node.range ? placeOf(node.range[0]) : { line: 1, column: 1 };
+  };
+  const atKey = (path: readonly PropertyKey[]): Place => {
+    const node = nodes.key(path.slice(0, -1), String(path.at(-1)));
+    return isNode(node) && node.range ? placeOf(node.range[0]) : at(path);
   };
   let value: unknown;
   try {
@@ -67,18 +76,17 @@ export function readDocument<S extends z.ZodType>(
     return { ok: false, problems: [{ file, line: 1, column: 1, pointer: "", message }] };
   }
   const parsed = schema.safeParse(value);
-  if (parsed.success) return { ok: true, value: parsed.data, at };
+  if (parsed.success) return { ok: true, value: parsed.data, at, atKey };
   const problems = issueMessages(parsed.error, value, schema).map(({ path, key, message }): Problem => {
-    const keyNode = key === undefined ? undefined : nodes.key(path, key);
-    const place = isNode(keyNode) && keyNode.range ? placeOf(keyNode.range[0]) : at(path);
-    const pointer = pointerTo(key === undefined ? path : [...path, key]);
-    return { file, ...place, pointer, message };
+    const whole = key === undefined ? path : [...path, key];
+    const place = key === undefined ? at(path) : atKey(whole);
+    return { file, ...place, pointer: pointerTo(whole), message };
   });
   return { ok: false, problems };
 }
 
 /** Converts offsets to lines and columns. The parser's own counter misses lines of badly broken texts. */
-function placesIn(text: string): (offset: number) => { line: number; column: number } {
+function placesIn(text: string): (offset: number) => Place {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return (offset) => {

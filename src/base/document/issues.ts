@@ -8,7 +8,7 @@ import { didYouMean, nearest } from "./nearest.ts";
 /** One problem. */
 export interface IssueMessage {
   readonly path: readonly PropertyKey[];
-  /** The unknown key, if that is the problem: `path` is then its parent. */
+  /** The key, if that is the problem and not its value: `path` is then its parent. */
   readonly key?: string;
   readonly message: string;
   /** The probable intention. */
@@ -26,9 +26,10 @@ export function issueMessages({ issues }: z.ZodError, value: unknown, schema: z.
   const told = issues
     .slice(0, MAX_MESSAGES)
     .flatMap((issue) => branchOf(issue, value))
-    .flatMap((issue) =>
-      issue.code === "unrecognized_keys" ? unknownKeys(issue, schema) : [wrongValue(issue, value)],
-    );
+    .flatMap((issue) => {
+      if (issue.code === "unrecognized_keys") return unknownKeys(issue, schema);
+      return [issue.code === "invalid_key" ? wrongKey(issue) : wrongValue(issue, value)];
+    });
   // A key that is missing because it is misspelt is reported once.
   const meant = new Set(
     told.flatMap((t) =>
@@ -46,6 +47,12 @@ function unknownKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, schema: z
     const near = nearest(key, known);
     return { path, key, message: `unknown key "${key}"${didYouMean(near)}`, nearest: near };
   });
+}
+
+/** A key of a mapping whose names the document chooses. */
+function wrongKey({ path, issues }: z.core.$ZodIssueInvalidKey): IssueMessage {
+  const message = `the key is not valid: ${issues[0]?.message ?? "another is expected"}`;
+  return { path: path.slice(0, -1), key: String(path.at(-1)), message, nearest: undefined };
 }
 
 function wrongValue(issue: z.core.$ZodIssue, value: unknown): IssueMessage {

@@ -3,7 +3,7 @@
  * throws, whatever the text is.
  */
 import { TENANT_BOUNDS } from "../../base/document/compose.ts";
-import { type Problem, pointerTo, readDocument } from "../../base/document/document.ts";
+import { type Place, type Problem, pointerTo, readDocument } from "../../base/document/document.ts";
 import { didYouMean, nearest } from "../../base/document/nearest.ts";
 import { DEFAULT_DECISION } from "../planner/decision.ts";
 import { exclusionOf, type Judged } from "../planner/eligibility.ts";
@@ -16,6 +16,8 @@ export const MAX_POLICY_BYTES = 64 * 1024;
 /** Each is located in the text and sent to the caller. */
 const MAX_PROBLEMS = 100;
 const MAX_WARNINGS = 100;
+/** Characters of a message, and of a pointer: both may repeat a name of the document, which may be as long as it. */
+const MAX_SAID = 500;
 /** Letters of unknown names times the names that each is compared with: some 20 ms. Further ones get no suggestion. */
 const MAX_COMPARED = 250_000;
 /** Times that an endpoint is held against a block, some 10 ms in all; blocks beyond it get no warning. */
@@ -52,7 +54,8 @@ export interface ReadingOptions {
 }
 
 type Path = readonly PropertyKey[];
-type Say = (path: Path, message: string) => void;
+/** @param isOfKey what is wrong is the last key of the path, not the value there */
+type Say = (path: Path, message: string, isOfKey?: boolean) => void;
 
 export function readPolicy(text: string, options: ReadingOptions = {}): PolicyReading {
   try {
@@ -79,8 +82,9 @@ function read(text: string, { name, known }: ReadingOptions): PolicyReading {
   const warnings: PolicyProblem[] = [];
   const say =
     (to: PolicyProblem[]): Say =>
-    (path, message) => {
-      if (to.length < MAX_PROBLEMS) to.push({ pointer: pointerTo(path), message, ...found.at(path) });
+    (path, message, isOfKey) => {
+      const place: Place = isOfKey ? found.atKey(path) : found.at(path);
+      if (to.length < MAX_PROBLEMS) to.push({ pointer: pointerTo(path), message, ...place });
     };
   checkNames(document, name, say(problems));
   checkMatches(document, say(problems));
@@ -99,7 +103,12 @@ const refused = (problems: readonly PolicyProblem[]): PolicyReading => ({
 });
 
 const inTextOrder = (problems: readonly PolicyProblem[]): PolicyProblem[] =>
-  problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  problems
+    .slice(0, MAX_PROBLEMS)
+    .map((problem) => ({ ...problem, pointer: short(problem.pointer), message: short(problem.message) }))
+    .sort((a, b) => a.line - b.line || a.column - b.column);
+
+const short = (text: string): string => (text.length > MAX_SAID ? `${text.slice(0, MAX_SAID)}…` : text);
 
 function checkNames(
   { policy, sort, defaults, rules = [] }: PolicyDocument,
@@ -184,12 +193,12 @@ function warnOfEmpty(document: PolicyDocument, { judged }: KnownNames, say: Say)
 function* namesIn(
   path: Path,
   { order, only, ignore, require, weights, canary, shadow, experiment }: PolicyBlock,
-): Generator<readonly ["server" | "endpoint" | "region", Path, string]> {
+): Generator<readonly ["server" | "endpoint" | "region", Path, string, isOfKey?: boolean]> {
   for (const [key, ids] of Object.entries({ order, only, ignore }))
     for (const [at, id] of (ids ?? []).entries()) yield ["server", [...path, key, at], id];
   for (const [at, region] of (require?.regions ?? []).entries())
     yield ["region", [...path, "require", "regions", at], region];
-  for (const id of Object.keys(weights ?? {})) yield ["endpoint", [...path, "weights", id], id];
+  for (const id of Object.keys(weights ?? {})) yield ["endpoint", [...path, "weights", id], id, true];
   if (canary) yield ["endpoint", [...path, "canary", "endpoint"], canary.endpoint];
   if (shadow) yield ["endpoint", [...path, "shadow", "endpoint"], shadow.endpoint];
   if (!experiment) return;
@@ -203,7 +212,7 @@ function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
     const list = [...names];
     // The same name may appear in every rule.
     const said = new Map<string, string>();
-    return (path: Path, id: string) => {
+    return (path: Path, id: string, isOfKey?: boolean) => {
       if (names.has(id) || left === 0) return;
       left--;
       let message = said.get(id);
@@ -213,7 +222,7 @@ function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
         message = `there is no ${what} "${id}"${didYouMean(near)}`;
         said.set(id, message);
       }
-      say(path, message);
+      say(path, message, isOfKey);
     };
   };
   let left = MAX_WARNINGS;
@@ -227,7 +236,7 @@ function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
   const modelNamed = expect(new Set([...models, ...models.map(bareName)]), "model");
   const check = { server, endpoint, region };
   for (const [path, block] of blocksOf(document))
-    for (const [what, to, name] of namesIn(path, block)) check[what](to, name);
+    for (const [what, to, name, isOfKey] of namesIn(path, block)) check[what](to, name, isOfKey);
   document.rules?.forEach(({ match }, at) => {
     const path = ["rules", at, "match", "model"];
     if (typeof match?.model === "string") warnOfModel(path, match.model);

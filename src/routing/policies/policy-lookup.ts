@@ -5,6 +5,7 @@ import { fail, mustExist } from "../../base/errors.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import type { ParsedVersion, Policies } from "./policies.ts";
 import type { PolicyRow, VersionKey, VersionRow } from "./policy-tables.ts";
+import { problemDetails } from "./policy-wire.ts";
 
 /** @throws WeirError `not_found`. */
 export const ownPolicy = ({ tables }: Policies, orgId: string, name: string): PolicyRow =>
@@ -20,14 +21,14 @@ export function ownVersion(policies: Policies, orgId: string, name: string, vers
   return row;
 }
 
-/** The compiled version. @throws WeirError `not_found`; `state` where a later grammar refuses it. */
+/** The compiled version. @throws WeirError `not_found`; `state` with every problem where a later grammar refuses it. */
 export async function readableVersion(policies: Policies, key: VersionKey): Promise<ParsedVersion> {
   ownVersion(policies, key.orgId, key.policy, key.version);
   const read = await policies.prepare(key);
-  if (read === undefined) {
-    throw fail("state", `Version ${key.version} is not valid any more. Add a version that is.`);
-  }
-  return read;
+  if (read !== undefined) return read;
+  const again = await policies.readText(policies.tables.text(key) ?? "", { name: key.policy });
+  const said = `Version ${key.version} of the policy is not valid any more. Add a version that is.`;
+  throw fail("state", said, again.ok ? {} : { details: problemDetails(again.problems) });
 }
 
 /** The version asked for, else the newest. @throws WeirError `not_found`. */

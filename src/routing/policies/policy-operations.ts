@@ -16,6 +16,7 @@ import type { PolicyRow, VersionRow } from "./policy-tables.ts";
 import {
   createdShape,
   currentActivations,
+  problemDetails,
   problemShape,
   problemWire,
   summaryShape,
@@ -279,11 +280,10 @@ async function validate(
 /** @returns the warnings. @throws WeirError `invalid_value` with every problem. */
 function validated(read: PolicyReading) {
   if (read.ok) return read.warnings;
-  const problems = read.problems.map(problemWire);
-  const [first] = problems;
-  const { path, message, line, column } = first ?? { path: "", message: "", line: 1, column: 1 };
+  const details = problemDetails(read.problems);
+  const { message, line, column } = details;
   throw fail("invalid_value", `The policy is not valid. Line ${line}, column ${column}: ${message}`, {
     param: "/yaml",
-    details: { path, message, line, column, problems },
+    details,
   });
 }

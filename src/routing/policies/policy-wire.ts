@@ -56,6 +56,12 @@ export function summaryWire(row: VersionRow, active: readonly Activation[]): z.i
   };
 }
 
+/** `details` of a refusal: the first problem, and all of them. @param flaws in text order */
+export function problemDetails(flaws: readonly PolicyProblem[]) {
+  const problems = flaws.map(problemWire);
+  return { ...(problems[0] ?? { path: "", message: "", line: 1, column: 1 }), problems };
+}
+
 export const problemWire = (flaw: PolicyProblem): z.input<typeof problemShape> => ({
   path: flaw.pointer,
   message: flaw.message,

@@ -66,6 +66,27 @@ describe("invalid documents", () => {
     expect(told(first)).toBe(problem);
   });
 
+  test("a key that is at fault is where it stands, whatever its value is", () => {
+    const yaml =
+      'version: 1\nrules:\n  - then: { weights: { ep_a: 1, "": 2 } }\n  - match: { tag: { "": x } }\n';
+    expect(problemsOf(readPolicy(yaml)).map(told)).toEqual([
+      "3:33 /rules/0/then/weights/: the key is not valid: Too small: expected string to have >=1 characters",
+      "4:21 /rules/1/match/tag/: the key is not valid: Too small: expected string to have >=1 characters",
+    ]);
+  });
+
+  test("are told in 100 problems of 500 characters, however long and often repeated a name is", () => {
+    const long = "n".repeat(1000);
+    const rules = "  - then: *d\n".repeat(190);
+    const problems = problemsOf(readPolicy(`version: 1\ndefaults: &d\n  ${long}: 1\nrules:\n${rules}`));
+    expect(problems).toHaveLength(100);
+    for (const { message, pointer } of problems) {
+      expect(message.length).toBeLessThanOrEqual(501);
+      expect(pointer.length).toBeLessThanOrEqual(501);
+    }
+    expect(problems[1]).toMatchObject({ line: 5, column: 11 });
+  });
+
   test("aliases that multiply are not followed", () => {
     const took = processorMs(() =>
       expect(problemsOf(readPolicy(fixture("alias-bomb.yaml"))).map(told)).toEqual([
@@ -155,7 +176,7 @@ rules:
       '3:19 /defaults/order/1: there is no provider or endpoint "grok"; did you mean "groq"?',
       '4:28 /defaults/only/2: there is no provider or endpoint "ep_tenth"',
       '5:12 /defaults/ignore/0: there is no provider or endpoint "nobody-at-all"',
-      '6:23 /defaults/weights/ep_secnd: there is no endpoint "ep_secnd"; did you mean "ep_second"?',
+      '6:13 /defaults/weights/ep_secnd: there is no endpoint "ep_secnd"; did you mean "ep_second"?',
       '7:22 /defaults/canary/endpoint: there is no endpoint "ep_fist"; did you mean "ep_first"?',
       '8:22 /defaults/shadow/endpoint: there is no endpoint "openai"',
       '10:20 /rules/0/match/model: there is no model "openai/gpt5"; did you mean "openai/gpt-5"?',

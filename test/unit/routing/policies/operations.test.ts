@@ -48,6 +48,25 @@ describe("creation", () => {
     expect(await rig.versions("house")).toHaveLength(1);
   });
 
+  test.each([
+    ["activatePolicy", { body: { version: 1 } }],
+    ["dryRunPolicy", { body: { version: 1, model: "acme/one", key_id: "key_1" } }],
+    ["dryRunPolicy", { body: { version: 1, replay: { hours: 1 } } }],
+  ])("%s of a version that a later grammar refuses says where: %j", async (name, input) => {
+    await rig.create("house", PRICE);
+    // As if an earlier release had stored it.
+    await rig.store.act(() => rig.store.table<string>("policies.texts").put(["org_1", "house", 1], WRONG));
+    await rig.restart();
+    await expect(rig.call(name, { name: "house", ...input })).rejects.toMatchObject({
+      kind: "state",
+      details: {
+        line: 3,
+        column: 3,
+        problems: [{ path: "/defaults/fallback", message: expect.any(String), line: 3, column: 3 }],
+      },
+    });
+  });
+
   test("the name in the text must be the policy's", async () => {
     expect(await failure(() => rig.create("house", "version: 1\npolicy: other\n"))).toBe(
       "invalid_value /yaml",
