@@ -8,6 +8,7 @@ import { type Random, seededRandom } from "../src/base/clock.ts";
 import { fail } from "../src/base/errors.ts";
 import type { Instruction } from "./instruction.ts";
 import { documentFor } from "./schema.ts";
+import { SENTENCE_WORDS, sentences } from "./sentences.ts";
 import type { SimulatedRequest, Tool } from "./simulated-request.ts";
 
 /** One output token. A tool call begins with the token that carries its `id` and `name`. */
@@ -35,7 +36,8 @@ export interface Answer {
   readonly choices: readonly Choice[];
 }
 
-const DEFAULT_TOKENS = 16;
+/** Tokens of an answer whose characters are instructed, and their number is not: as many as sentences have. */
+const DEFAULT_TOKENS = SENTENCE_WORDS;
 /** Documents, arguments and echoes are cut into pieces of about this many characters. */
 const PIECE = 5;
 
@@ -66,7 +68,7 @@ export function answer(request: SimulatedRequest, instruction: Instruction): Ans
   const stopSequence = stopSequenceTold(request, instruction);
   const choices: Choice[] = [];
   for (let index = 0; index < request.n; index++) {
-    const wanted = wantedTokens(request, instruction, seededRandom(seed + index), `${digest}${index}`);
+    const wanted = wantedTokens(request, instruction, seed + index, `${digest}${index}`);
     const room = Math.max(0, request.maxTokens - (instruction.reasoning_tokens ?? 0));
     const cut = wanted.length > room;
     const called = wanted.some((token) => token.kind === "call");
@@ -91,9 +93,10 @@ function stopSequenceTold(request: SimulatedRequest, instruction: Instruction): 
 function wantedTokens(
   request: SimulatedRequest,
   instruction: Instruction,
-  random: Random,
+  seed: number,
   digest: string,
 ): Token[] {
+  const random = seededRandom(seed);
   const tokens: Token[] = [];
   for (let i = 0; i < (instruction.reasoning ?? 0); i++)
     tokens.push({ kind: "reasoning", text: word(i, random, false) });
@@ -110,10 +113,8 @@ function wantedTokens(
   if (instruction.echo === true) {
     for (const text of pieces(request.lastUserText).slice(0, instruction.tokens))
       tokens.push({ kind: "text", text });
-  } else {
-    const length = instruction.tokens ?? (calls.length > 0 ? 0 : DEFAULT_TOKENS);
-    for (let i = 0; i < length; i++)
-      tokens.push({ kind: "text", text: word(i, random, instruction.unicode === true) });
+  } else if (calls.length === 0 || instruction.tokens !== undefined) {
+    for (const text of said(request, instruction, seed, random)) tokens.push({ kind: "text", text });
   }
   calls.forEach((tool, call) => {
     tokens.push({ kind: "call", call, id: `call_${digest}${call}`, name: tool.name, text: "" });
@@ -121,6 +122,13 @@ function wantedTokens(
     for (const text of pieces(args)) tokens.push({ kind: "call", call, text });
   });
   return tokens;
+}
+
+/** Words without a meaning, of a known size, where an instruction is about their number or characters; else sentences. */
+function said(request: SimulatedRequest, instruction: Instruction, seed: number, random: Random): string[] {
+  const { tokens, unicode = false } = instruction;
+  if (tokens === undefined && !unicode) return sentences(request.lastUserText, seed);
+  return Array.from({ length: tokens ?? DEFAULT_TOKENS }, (_, index) => word(index, random, unicode));
 }
 
 /**
