@@ -20,6 +20,8 @@ export interface IdentityProviderOptions {
   readonly port?: number;
   /** JSON file of the people; without it, they are gone when the process ends. */
   readonly peopleFile?: string;
+  /** An opened list, instead of a file: of whoever also changes it without a page. */
+  readonly people?: People;
   readonly clients: readonly IdentityClient[];
   /** For how long sessions and codes are kept. Times inside tokens are the system's. */
   readonly clock: Clock;
@@ -58,7 +60,7 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
     );
   }
   const report = options.report ?? (() => undefined);
-  const people = await openPeople(options.peopleFile, random);
+  const people = options.people ?? (await openPeople(options.peopleFile, random));
   const server = createServer({ headersTimeout: HEAD_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS });
   server.maxConnections = MAX_CONNECTIONS;
   const address = await listen(server, host.toLowerCase() === "localhost" ? "127.0.0.1" : host, port);

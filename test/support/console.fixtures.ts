@@ -37,7 +37,7 @@ export async function signInAt(
   query: Readonly<Record<string, string>> = {},
   browser = new Browser(),
 ): Promise<SignedInPerson> {
-  const login = `${url}/auth/login?${new URLSearchParams({ prompt: "login", ...query })}`;
+  const login = `${url}/auth/login?${new URLSearchParams({ prompt: "login", return_to: "/auth/me", ...query })}`;
   const away = await browser.visit(login);
   const form = await browser.visit(away.url);
   const fields = { email, name, ...(secondFactor && { second_factor: "yes" }) };

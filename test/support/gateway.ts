@@ -105,6 +105,8 @@ export interface TestGateway extends OfCells {
   balance(): Promise<{ available: number; held: number }>;
   reload(): Promise<void>;
   stop(): Promise<void>;
+  /** Where a start would show one on a terminal: a link that signs the first owner in, once. */
+  signInLink?(): string | undefined;
 }
 
 /** In this process. `stop` also removes its folder, unless the folder was given. */
@@ -134,8 +136,8 @@ export async function testGateway(options: GatewayOptions = {}): Promise<TestGat
       if (options.folder === undefined) removeFolder(folder);
     },
   });
-  const { cellUrls, redis, reloadAt } = gateway;
-  return Object.assign(made, { cellUrls, redis, ...(reloadAt && { reloadAt }) });
+  const { cellUrls, redis, reloadAt, signInLink } = gateway;
+  return Object.assign(made, { signInLink, cellUrls, redis, ...(reloadAt && { reloadAt }) });
 }
 
 /** An event stream read to its end: the parsed `data` of each event, `[DONE]` as a string. */

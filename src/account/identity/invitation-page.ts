@@ -1,9 +1,9 @@
 /**
  * The page of an invitation. What others wrote (the org's name, addresses) is escaped text; the page runs its own script and no
- * other, sends to its own origin only, and shows in no frame, so that nobody else's page can make the person click.
+ * other, and sends to its own origin only.
  */
-import { hash } from "node:crypto";
 import { Html, html } from "../../base/html.ts";
+import { pageHeaders, pageOf } from "./page.ts";
 
 /** What the person sees. */
 export type InvitationView =
@@ -60,25 +60,7 @@ for (const button of document.querySelectorAll("button")) button.addEventListene
   }
 });
 `;
-const STYLE =
-  "body{font:16px/1.5 system-ui,sans-serif;margin:15vh auto;max-width:32rem;padding:0 1rem;color:#1b1f24}h1{font-size:1.6rem;margin:0 0 .5rem}p{margin:.4rem 0}small{color:#57606a}button{font:inherit;padding:.4rem 1rem;margin:.6rem .6rem .6rem 0}bdi{font-weight:600;overflow-wrap:anywhere}output{display:block}";
-
-const sourceOf = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`;
-
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  "content-security-policy": [
-    "default-src 'none'",
-    `script-src ${sourceOf(SCRIPT)}`,
-    `style-src ${sourceOf(STYLE)}`,
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; "),
-  "x-frame-options": "DENY",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-};
+export const PAGE_HEADERS = pageHeaders({ script: SCRIPT, connect: true });
 
 /** For a browser in which nobody is signed in; it does not say whether there is an invitation. @param login its address */
 export const signInPage = (login: string): string =>
@@ -102,13 +84,6 @@ ${body}
 <script>${new Html(SCRIPT)}</script>`,
   );
 }
-
-const pageOf = (title: string, body: Html): string =>
-  html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>${new Html(STYLE)}</style></head>
-<body>${body}</body></html>`.text;
 
 function contentOf(view: InvitationView): { title: string; body: Html } {
   switch (view.is) {

@@ -10,13 +10,16 @@ import type { Installation } from "../../store/installation/installation.ts";
 import type { Store } from "../../store/store.ts";
 import type { SecuritySettings } from "../org.ts";
 import type { UserRow } from "../person.ts";
+import { BUILT_IN, type BuiltInIdentity } from "./built-in.ts";
 import { consoleCookies } from "./cookies.ts";
+import { linkOperations, type OfferedLink } from "./link-operations.ts";
 import { LoginStates } from "./login-state.ts";
 import { logoutNotices } from "./logout-notice.ts";
 import { type IdentityOperationDeps, identityOperations } from "./operations.ts";
 import { locksOf, personOf } from "./person-access.ts";
 import { type ProviderSettings, RelyingParty } from "./relying-party.ts";
 import { Sessions } from "./sessions.ts";
+import { SignInLink } from "./sign-in-link.ts";
 
 export interface IdentityPorts
   extends Omit<IdentityOperationDeps, "sessions" | "provider" | "states" | "cookies"> {
@@ -26,28 +29,26 @@ export interface IdentityPorts
   readonly oidc: ProviderSettings | undefined;
   /** The one of the gateway's own, for people who try it; started when it is first asked for. */
   readonly builtIn: BuiltInIdentity;
+  /** The first on its list, where a start may show a sign-in link; undefined: none is offered. */
+  readonly firstPerson: OfferedLink["firstPerson"] | undefined;
   /** Only this machine reaches the gateway. */
   readonly isLoopback: boolean;
   readonly isOperator: (user: UserRow) => boolean;
   readonly log: Logger;
 }
 
-export interface BuiltInIdentity {
-  identity(): Promise<Omit<ProviderSettings, "storedIssuer">>;
-  /** Removes a person from its list, if they are on it. */
-  forgetPerson(sub: string): Promise<void>;
-}
-
 export interface Identity {
   readonly sessions: Sessions;
   readonly notices: ReturnType<typeof logoutNotices>;
-  readonly operations: ReturnType<typeof identityOperations>;
+  readonly operations: ReturnType<typeof identityOperations> & ReturnType<typeof linkOperations>;
   /** Name of the session cookie. */
   readonly sessionCookie: string;
   /** Finds the person of a session and makes the caller of it. @throws WeirError that refuses the request */
   personOf(request: PersonRequest): Caller;
   /** Port of the room of accounts. */
   locksOf(security: SecuritySettings, head: HttpHead): ReturnType<typeof locksOf>;
+  /** Makes the sign-in link; undefined where none is offered. @returns its path, which holds a secret */
+  makeLink(): string | undefined;
   /** A person whom the built-in provider knows is gone from its list. */
   forget(person: Pick<UserRow, "iss" | "sub">): Promise<void>;
   close(): void;
@@ -63,16 +64,23 @@ export function openIdentity(ports: IdentityPorts): Identity {
   const cookies = consoleCookies(publicUrl?.startsWith("https:") === true);
   const notices = logoutNotices({ store, clock, accounts, sessions, provider, onFailure });
   const access = { accounts, sessions, clock, isOperator };
+  const link = new SignInLink(clock);
+  const { firstPerson } = ports;
+  const offered = firstPerson && { link, firstPerson };
   return {
     sessions,
     notices,
-    operations: identityOperations({ ...ports, sessions, provider, states, cookies }),
+    operations: {
+      ...identityOperations({ ...ports, sessions, provider, states, cookies }),
+      ...linkOperations({ ...ports, sessions, cookies, offered }),
+    },
     sessionCookie: cookies.sessionName,
     personOf: (request) => personOf(access, request),
     locksOf(security, head) {
       const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
       return session === undefined ? [] : locksOf(security, session.row, head.address, clock.now());
     },
+    makeLink: () => offered?.link.make(),
     async forget({ iss, sub }) {
       if (iss === BUILT_IN) await ports.builtIn.forgetPerson(sub);
     },
@@ -82,9 +90,6 @@ export function openIdentity(ports: IdentityPorts): Identity {
     },
   };
 }
-
-/** What users of the built-in provider have as their issuer, whatever its port: it may be another after the next start. */
-const BUILT_IN = "built-in";
 
 /** @throws WeirError `identity_unavailable` (as a rejection) where others than this machine could sign in as anyone */
 async function builtIn({ builtIn: own, isLoopback }: IdentityPorts): Promise<ProviderSettings> {

@@ -10,6 +10,7 @@ import { userShape, userWire } from "../person.ts";
 import { ROLES } from "../roles.ts";
 import { knownAddress, localPath, ownAddress } from "./addresses.ts";
 import { type InvitationOperationDeps, invitationOperations } from "./invitation-operations.ts";
+import { CONSOLE } from "./link-operations.ts";
 import type { LoginStates } from "./login-state.ts";
 import { activeMembership, locksOf, signedIn } from "./person-access.ts";
 import type { RelyingParty } from "./relying-party.ts";
@@ -23,13 +24,18 @@ export interface IdentityOperationDeps extends SignInDeps, InvitationOperationDe
   readonly publicUrl: string | undefined;
 }
 
-/** Where a browser goes that asked for no place. */
-const HOME = "/auth/me";
+/** Where a program goes that asked for no place: what it reads there says who signed in. */
+const HOME_OF_PROGRAMS = "/auth/me";
 /** Addresses of a sign-in hold secrets; that no answer is kept, `edge` says of each. */
 const NO_REFERRER = { "referrer-policy": "no-referrer" };
 
 const loginQuery = z.object({
-  return_to: z.string().optional().describe("A path of this gateway; anything else is ignored"),
+  return_to: z
+    .string()
+    .optional()
+    .describe(
+      "A path of this gateway; anything else is ignored. Without it browsers go to `/console`, programs to `/auth/me`",
+    ),
   first_owner: z.string().max(100).default("").describe("The secret in `first-owner` of the data folder"),
   login_hint: z.string().max(254).optional().describe("Address for the identity provider's page to propose."),
   prompt: z
@@ -129,10 +135,14 @@ async function beginLogin(deps: IdentityOperationDeps, query: z.output<typeof lo
     ...attempt,
     redirectUri,
     firstOwner: query.first_owner,
-    returnTo: localPath(query.return_to, HOME),
+    returnTo: localPath(query.return_to, homeOf(head)),
   });
   return redirect(url, { headers: NO_REFERRER, cookies: [cookies.login(sealed, states.maxAgeMs)] });
 }
+
+/** Browsers ask for pages. */
+const homeOf = (head: HttpHead): string =>
+  head.header("accept").includes("text/html") ? CONSOLE : HOME_OF_PROGRAMS;
 
 async function finishLogin(
   deps: IdentityOperationDeps,

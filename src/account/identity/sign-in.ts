@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { keyless } from "../../base/operation/keyless.ts";
-import type { Origin } from "../../base/operation/operation.ts";
+import type { Caller, Origin } from "../../base/operation/operation.ts";
 import { HOUR_MS } from "../../base/time.ts";
 import { ownsTooMany } from "../orgs/ownership.ts";
 import type { FirstOwner } from "../people/first-owner.ts";
@@ -38,6 +38,8 @@ export interface SignIn {
   readonly origin: Origin;
   /** Token of the session that the browser had: it ends. */
   readonly before: string;
+  /** By the link that a start showed: the audit of the first org says so. */
+  readonly isByLink?: boolean;
 }
 
 export interface SignedIn {
@@ -57,6 +59,7 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
     const caller = keyless({ requestId, actor: { kind: "person", id: user.id }, origin, orgId: "" });
     for (const member of waiting) if (mayJoin(deps, member, user)) join(deps, caller, member, user);
     deps.firstOwner.claim(caller, user, given.firstOwner);
+    if (given.isByLink) noteLink(deps, caller, user);
     const before = sessions.find(given.before);
     if (before !== undefined) sessions.end(before);
     const maxAgeMs = longestSession(deps, user.id);
@@ -75,6 +78,17 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
       endsAtMs: nowMs + maxAgeMs,
     });
     return { token, maxAgeMs };
+  });
+}
+
+function noteLink({ accounts, trail }: SignInDeps, caller: Caller, user: UserRow): void {
+  const org = accounts.oldestOrg();
+  if (org === undefined) return;
+  trail.audit.note(caller, {
+    act: "session.link",
+    target: user.id,
+    after: { email: user.email },
+    orgId: org.id,
   });
 }
 

@@ -46,8 +46,17 @@ export interface KnownServices extends Services {
   onChange(changed: () => void): void;
 }
 
+/** Somebody on the list of the identity provider. */
+export interface LocalPerson {
+  readonly sub: string;
+  readonly email: string;
+  readonly name: string;
+}
+
 /** As the supervisor runs them. */
 export interface RunningServices extends KnownServices {
+  /** Who is first on the list of the identity provider; an empty one gets its first person. */
+  firstPerson(): Promise<LocalPerson>;
   /** The port of the gateway is known, and they may send browsers and webhooks there. */
   listensAt(port: number): void;
   close(): Promise<void>;

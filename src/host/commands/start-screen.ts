@@ -8,6 +8,8 @@ export interface ScreenFacts {
   /** The first start, where the data folder was empty. */
   readonly first: FirstStart | undefined;
   readonly isTerminal: boolean;
+  /** Shown on a terminal only. Undefined: none is offered. */
+  readonly signInLink?: string | undefined;
   /** Gateways behind the address, and where their metrics are. Undefined: one without a supervisor. */
   readonly several?: { readonly cells: number; readonly metricsUrl: string };
 }
@@ -15,7 +17,7 @@ export interface ScreenFacts {
 export function startScreen(
   url: string,
   config: Config,
-  { first, isTerminal, several }: ScreenFacts,
+  { first, isTerminal, signInLink, several }: ScreenFacts,
 ): string {
   const keyFile = join(config.dataDir, FIRST_KEY_FILES.live);
   const key = existsSync(keyFile) ? `$(cat ${pasted(keyFile)})` : "$WEIR_API_KEY";
@@ -25,6 +27,12 @@ export function startScreen(
     "",
     `  Weir is ready at ${url}${many}`,
     keyLine(config, first, isTerminal),
+    "",
+    `  Console: ${url}/console`,
+    // Log files and collectors keep lines for longer than a secret should be exposed.
+    ...(isTerminal && signInLink !== undefined
+      ? [`  Sign in: ${signInLink}`, "  (once, within ten minutes, on this machine)"]
+      : []),
     "",
     `  curl ${url}/v1/chat/completions \\`,
     `    -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,

@@ -67,8 +67,10 @@ export async function start(
   held.release();
   hasLoaded?.();
   log.info(gateway.facts, "started");
-  if (side === undefined) out.write(startScreen(gateway.url, config, { first: gateway.first, isTerminal }));
-  else tellSupervisor(gateway, side);
+  if (side === undefined) {
+    const signInLink = isTerminal ? gateway.signInLink() : undefined;
+    out.write(startScreen(gateway.url, config, { first: gateway.first, isTerminal, signInLink }));
+  } else tellSupervisor(gateway, side);
   const code = await stopped;
   await Promise.all([out.flush(FLUSH_MS), err.flush(FLUSH_MS)]);
   return code;

@@ -57,6 +57,8 @@ export interface Gateway {
   readonly url: string;
   /** Set if the data folder was empty: the first org and its keys. */
   readonly first: FirstStart | undefined;
+  /** A new sign-in link, which holds a secret; undefined where none is offered. */
+  signInLink(): string | undefined;
   /** Fields of the log line "started". */
   readonly facts: Readonly<Record<string, unknown>>;
   /** Reloads the catalog's files; a broken file is logged and changes nothing. */
@@ -160,6 +162,10 @@ export async function startGateway(
   return {
     url,
     first: house.people.account.first,
+    signInLink() {
+      const path = house.people.identity.makeLink();
+      return path && `${url}${path}`;
+    },
     facts: factsOf(config, ground, url, descriptors),
     reload: () => reloadCatalog(ground.catalog, log),
     unsaved: () => ({

@@ -47,6 +47,7 @@ export async function openPeople(config: Config, ground: Ground, book: Book): Pr
     directories: directory.links,
     oidc: config.oidc,
     builtIn: ground.services,
+    firstPerson: offersLink(config) ? ground.ownServices?.firstPerson : undefined,
     isLoopback,
     publicUrl,
     trustsEmail: settings.oidc.trust_email,
@@ -55,3 +56,10 @@ export async function openPeople(config: Config, ground: Ground, book: Book): Pr
   directory.handleJobs(ground.jobs, (personId) => identity.sessions.endAllOf(personId));
   return { account, mail, directory, identity, isOperatorKey };
 }
+
+/** Whether whoever sees the terminal and whoever reaches the gateway are the same: only then a start shows a sign-in link. */
+const offersLink = ({ host, publicUrl, oidc, settings }: Config): boolean =>
+  isLocalOnly({ host, publicUrl }) &&
+  publicUrl === undefined &&
+  oidc === undefined &&
+  settings.trusted_proxies.length === 0;

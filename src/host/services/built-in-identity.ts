@@ -3,10 +3,11 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import type { People } from "../../../simulator/identity/people.ts";
 import { type Clock, systemRandom } from "../../base/clock.ts";
 import { Once } from "../../base/once.ts";
 import { loadPieces } from "../../base/process/modules.ts";
-import type { IdentityAddress } from "../../cluster/supervisor/services.ts";
+import type { IdentityAddress, LocalPerson } from "../../cluster/supervisor/services.ts";
 import type { Config } from "../settings/config.ts";
 
 interface ProviderGround {
@@ -16,11 +17,16 @@ interface ProviderGround {
   readonly onListening: (port: number) => void;
 }
 
+/** Who owns an installation that nobody has signed in to; the person may change the name at the provider's page. */
+const FIRST_PERSON = { email: "owner@example.com", name: "Owner", secondFactor: false };
+
 export class BuiltInProvider {
   readonly #config: Pick<Config, "dataDir" | "publicUrl">;
   readonly #ground: ProviderGround;
   #port = 0;
   readonly #started = new Once(() => this.#start());
+  /** One list of the process, whether the provider runs or not: two would overwrite each other's file. */
+  readonly #people = new Once(() => this.#openPeople());
 
   constructor(config: Pick<Config, "dataDir" | "publicUrl">, ground: ProviderGround) {
     this.#config = config;
@@ -36,23 +42,34 @@ export class BuiltInProvider {
     return (await this.#started.get()).address;
   }
 
-  /** Where nobody has signed in since the start, in its file. */
+  /** The person may be on the list although the provider was not started. */
   async forget(sub: string): Promise<void> {
-    const running = await this.#started.made;
-    if (running !== undefined) return await running.provider.forget(sub);
+    await (await this.#people.get()).remove(sub);
+  }
+
+  /** Who is first on the list; an empty one gets its first person. @throws Error where the list cannot be read or written */
+  async firstPerson(): Promise<LocalPerson> {
+    const people = await this.#people.get();
+    const [first] = people.all();
+    const person = first ?? (await people.put(FIRST_PERSON));
+    if (person === undefined) throw new Error("the list of people is full, although nobody was on it");
+    return { sub: person.sub, email: person.email, name: person.name };
+  }
+
+  async #openPeople(): Promise<People> {
     const { openPeople } = await import("../../../simulator/identity/people.ts");
-    const people = await openPeople(join(this.#config.dataDir, "identity", "people.json"), systemRandom);
-    await people.remove(sub);
+    const folder = join(this.#config.dataDir, "identity");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return await openPeople(join(folder, "people.json"), systemRandom);
   }
 
   async #start() {
     // Loaded here, since most processes never need it, and a module at a time: calls are served between them.
     await loadPieces("oidc-provider", import.meta.filename);
     const { startIdentityProvider } = await import("../../../simulator/identity/identity-provider.ts");
-    const { dataDir, publicUrl } = this.#config;
+    const { publicUrl } = this.#config;
     const { clock, log, onListening } = this.#ground;
-    const folder = join(dataDir, "identity");
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const people = await this.#people.get();
     const port = this.#port;
     const own = [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`];
     // That of a proxy on this machine.
@@ -62,7 +79,7 @@ export class BuiltInProvider {
     const [clientId, clientSecret] = ["weir", randomBytes(32).toString("base64url")];
     const provider = await startIdentityProvider({
       port: wanted,
-      peopleFile: join(folder, "people.json"),
+      people,
       clients: [
         {
           id: clientId,
@@ -83,5 +100,6 @@ export class BuiltInProvider {
 
   async close(): Promise<void> {
     await (await this.#started.made?.catch(() => undefined))?.provider.close();
+    await (await this.#people.made?.catch(() => undefined))?.saved();
   }
 }

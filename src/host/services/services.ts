@@ -67,6 +67,7 @@ class OwnServices implements RunningServices {
   payments = () => this.#payments.address();
   portal = async () => (await this.#portal.get()).url;
   forgetPerson = (sub: string) => this.#identity.forget(sub);
+  firstPerson = () => this.#identity.firstPerson();
 
   state(): ServicesState {
     return { payments: this.#payments.running, ports: this.#listeners.ports() };

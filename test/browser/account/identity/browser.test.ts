@@ -55,7 +55,7 @@ test("sign in, make an org, invite, accept, sign out", async ({ skip }) => {
     return [context, await context.newPage()];
   };
   const [, ada] = await open();
-  await ada.goto(`${gateway.url}/auth/login`);
+  await ada.goto(`${gateway.url}/auth/login?return_to=/auth/me`);
   await signIn(ada, "ada@example.test", "Ada");
   expect(await shown(ada)).toMatchObject({ user: { name: "Ada" }, role: "owner" });
   const org = { slug: "acme", name: "Acme & <Sons>", billing_country: "IN" };
@@ -100,6 +100,28 @@ test("sign in, make an org, invite, accept, sign out", async ({ skip }) => {
   expect(await shown(grace)).toMatchObject({ error: { type: "authentication" } });
 });
 
+test("the link of a start, and a sign-in without a place to go back to, lead to the console", async ({
+  skip,
+}) => {
+  skip(browser === undefined, "no Chromium was found on this machine");
+  const open = async () => (await (browser as Chromium).newContext()).newPage();
+  const linked = await open();
+  linked.setDefaultTimeout(LIMIT_MS);
+  const link = gateway.signInLink?.() ?? "";
+  await linked.goto(link);
+  await linked.reload();
+  await linked.getByRole("button", { name: "Sign in" }).click();
+  await linked.waitForURL("**/console");
+  await linked.goto(`${gateway.url}/auth/me`);
+  expect(await shown(linked)).toMatchObject({ role: "owner" });
+
+  const late = await open();
+  late.setDefaultTimeout(LIMIT_MS);
+  await late.goto(link);
+  await late.getByRole("link", { name: "Sign in" }).click();
+  await signIn(late, "late@example.test", "Late", "**/console");
+});
+
 test("S11: no page breaks its own policy, and each has its styles", async ({ skip }) => {
   skip(browser === undefined, "no Chromium was found on this machine");
   const page = await (await (browser as Chromium).newContext()).newPage();
@@ -114,7 +136,7 @@ test("S11: no page breaks its own policy, and each has its styles", async ({ ski
   /** What applies in the browser. */
   const style = (selector: string, name: string) =>
     page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${name}`);
-  await page.goto(`${gateway.url}/auth/login`);
+  await page.goto(`${gateway.url}/auth/login?return_to=/auth/me`);
   expect(await style("body", "fontFamily")).toMatch(/sans/);
   await signIn(page, "styles@example.test", "Styles");
   for (const path of ["/", "/openapi.json", "/healthz"]) await page.goto(`${gateway.url}${path}`);

@@ -25,6 +25,11 @@ describe("the way back", () => {
     expect((await signInBy(rig.gateway.url)).answer.headers.get("location")).toBe("/auth/me");
   });
 
+  test("is the console for a browser that asked for no place", async () => {
+    const begun = await begin(rig.gateway.url, {}, { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
+    expect((await finish(rig.gateway.url, begun)).headers.get("location")).toBe("/console");
+  });
+
   test.each([
     "https://evil.example",
     "//evil.example",

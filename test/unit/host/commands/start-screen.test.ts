@@ -1,4 +1,4 @@
-/** What a start prints of the first key. */
+/** What a start prints: of the first key, and where to sign in. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,4 +19,16 @@ test("a first key's file is named while it is there, as it is not after a restor
   writeFileSync(file, "secret\n");
   expect(screen()).toContain(`Key: in ${file}`);
   expect(screen()).toContain(`Bearer $(cat ${file})`);
+});
+
+test("the console's address is always told, the sign-in link on a terminal only", () => {
+  const config = readConfig({ DATA_DIR: "/nowhere" });
+  const signInLink = "http://127.0.0.1:1/auth/link/x";
+  const screen = (facts: { isTerminal: boolean; signInLink?: string }) =>
+    startScreen("http://127.0.0.1:1", config, { first: undefined, ...facts });
+  for (const isTerminal of [true, false])
+    expect(screen({ isTerminal })).toContain("  Console: http://127.0.0.1:1/console\n");
+  expect(screen({ isTerminal: true, signInLink })).toContain(`  Sign in: ${signInLink}\n`);
+  expect(screen({ isTerminal: true })).not.toContain("Sign in");
+  expect(screen({ isTerminal: false, signInLink })).not.toContain("/auth/link");
 });
