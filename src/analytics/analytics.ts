@@ -33,6 +33,7 @@ import { recordsOf } from "./requests/records-of-org.ts";
 import { requestsOperations } from "./requests/request-operations.ts";
 import { tailOperations } from "./tail/tail-operations.ts";
 import { analyticsExportOperations, type TakePlace } from "./usage/export-operations.ts";
+import type { GroupNames } from "./usage/group-names.ts";
 import { type ModelStatsReader, modelStats } from "./usage/model-stats.ts";
 import { operatorUsageOperations } from "./usage/operator-usage-operations.ts";
 import { type PolicyReports, policyReports } from "./usage/policy-reports.ts";
@@ -78,6 +79,8 @@ export interface AnalyticsOptions {
   readonly canonical: Canonical;
   /** Port: the plan of a recorded call. Default: none can be read. */
   readonly planOf?: PlanOf;
+  /** Port: names beside the ids of groups of usage. Default: none is known. */
+  readonly names?: GroupNames;
   /** Timers of the tail. Default: the system's. */
   readonly timers?: Timers;
   /** A record waits at most this long for others of its batch. Default: 2 s; for an engine of one's own 3 s, and 10 s while few wait. */

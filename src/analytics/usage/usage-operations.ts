@@ -11,30 +11,36 @@ import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 import type { QueryBudget } from "../clickhouse/query-budget.ts";
 import { environmentCondition } from "../requests/record-access.ts";
 import { FILTERS, flag, sqlOf, word } from "../requests/request-filters.ts";
+import { type GroupNames, namesOfGroups } from "./group-names.ts";
 import {
+  type Beside,
   BUCKETS,
   type Condition,
   GROUPS,
   type Key,
+  MAX_GROUPS,
+  movedBucket,
   ONE_SUM,
   type Period,
   pairOf,
   sumsSql,
 } from "./usage-sums.ts";
 import {
-  added,
+  type Measured,
+  measuredOf,
+  measuredSchema,
   periodOf,
   RANGE_FIELDS,
-  type Totals,
-  totalsOf,
-  totalsSchema,
-  ZERO_TOTALS,
+  type TimedTotals,
+  ZERO_MEASURED,
 } from "./usage-wire.ts";
 
 export interface UsageDeps {
   readonly budget: QueryBudget;
   readonly clock: Clock;
   readonly waitForInserts: WaitForInserts;
+  /** Port: names beside the ids of groups. Default: none is known. */
+  readonly names?: GroupNames | undefined;
 }
 
 const granularityField = z.enum(["hour", "day"]).describe("The length of each item of the series.");
@@ -48,7 +54,7 @@ export const USAGE_QUERY = z.object({
     .optional()
     .describe("What the groups are."),
   tag: word.min(1).optional().describe("Key of the tag, with group_by=tag."),
-  compare: flag.optional().describe("Adds the totals of the period before, of the same length."),
+  compare: flag.optional().describe("Adds totals and series of the period before, of the same length."),
   project_id: FILTERS.project_id,
   key_id: FILTERS.key_id,
   model: FILTERS.model,
@@ -57,39 +63,113 @@ export const USAGE_QUERY = z.object({
 
 type Query = z.output<typeof USAGE_QUERY>;
 
+/** The parameters of usage alone. */
+const usageQuery = USAGE_QUERY.extend({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_GROUPS)
+    .default(MAX_GROUPS)
+    .describe("So many groups at most, the dearest ones."),
+});
+
+const itemSchema = measuredSchema.extend({ bucket: field.time("When the item begins") });
+
 const usageSchema = z.object({
   object: field.objectOf("usage"),
   range: z.object({ ...field.period, granularity: granularityField }).describe("The period that is summed."),
   group_by: z.string().describe("Empty when not grouped."),
-  totals: totalsSchema.describe("Sums of the whole period."),
-  series: z
-    .array(totalsSchema.extend({ bucket: field.time("When the item begins") }))
-    .describe("Sums by hour or day."),
+  totals: measuredSchema.describe("Sums of the whole period."),
+  series: z.array(itemSchema).describe("Sums by hour or day."),
   groups: z
     .array(
-      totalsSchema.extend({ key: z.string().describe("What the group is: a project, a key, a model, …") }),
+      measuredSchema.extend({
+        key: z.string().describe("What the group is: a project, a key, a model, …"),
+        name: z
+          .string()
+          .describe(
+            "What it is called: of a project, a key, an app, a provider or a model; empty where no name is known, or where you may not list such things.",
+          ),
+        hint: z.string().optional().describe("Of a key: the end of the secret."),
+      }),
     )
     .describe("Sums by group, the dearest first."),
+  groups_total: z.int().describe("How many groups there are, also beyond `limit`."),
+  groups_more: z.boolean().describe("Whether groups are left out."),
   ...INCOMPLETE_SINCE,
   compare: z
     .object({
       range: z.object(field.period).describe("The period before."),
-      totals: totalsSchema.describe("Sums of the whole period."),
+      totals: measuredSchema.describe("Sums of the whole period."),
+      series: z
+        .array(itemSchema)
+        .describe(
+          "An item for each of `series`, in the same order: as much earlier as the period is long. An hour counts where it begins.",
+        ),
     })
     .optional()
-    .describe("The totals of the period before."),
+    .describe("The same of the period before."),
 });
 
-export function usageOperations({ budget, clock, waitForInserts }: UsageDeps) {
-  async function sumsBy(caller: Caller, q: Query, period: Period, key: Key) {
+type Row = TimedTotals & { readonly k: string };
+type Granularity = "hour" | "day";
+
+export function usageOperations({ budget, clock, waitForInserts, names = () => new Map() }: UsageDeps) {
+  async function rowsBy<T>(
+    caller: Caller,
+    q: Query,
+    period: Period,
+    key: Key,
+    beside: Beside,
+    keys?: string[],
+  ) {
     const { where, params: named } = selection(q, caller);
-    const { sql, params } = sumsSql(key, where, period);
-    return await budget.of(caller.orgId).rows<Totals & { k: string }>(sql, { ...named, ...params });
+    const { sql, params } = sumsSql(key, where, period, beside);
+    return await budget.of(caller.orgId).rows<Row & T>(sql, { ...named, ...params, ...(keys && { keys }) });
   }
 
-  async function totals(caller: Caller, q: Query, period: Period): Promise<Totals> {
-    const [row] = await sumsBy(caller, q, period, ONE_SUM);
-    return row === undefined ? ZERO_TOTALS : totalsOf(row);
+  /** The sums of each bucket that has calls, and those of all buckets. */
+  async function bucketsOf(caller: Caller, q: Query, period: Period, key: Key) {
+    const rows = await rowsBy<{ is_all: number }>(caller, q, period, key, { times: true, all: true });
+    return { items: rows.filter((row) => row.is_all === 0), all: rows.find((row) => row.is_all === 1) };
+  }
+
+  /** Times are read of the groups that are answered alone: there may be many others. */
+  async function groupsOf(caller: Caller, q: Query & { limit: number }, period: Period) {
+    const group = groupOf(q);
+    if (group === undefined) return { groups: [], groups_total: 0, groups_more: false };
+    const key = { ...group, limit: q.limit };
+    const rows = await rowsBy<{ keys: number }>(caller, q, period, key, { count: true });
+    const isTimed = rows.length > 0 && group.isTag !== true;
+    const listed = rows.map(({ k }) => k);
+    const timed = isTimed
+      ? await rowsBy(caller, q, period, key, { times: true, isListed: true }, listed)
+      : [];
+    const times = new Map(timed.map(({ k, ttft = [], duration = [] }) => [k, { ttft, duration }]));
+    const nameOf = namesOfGroups(names, q.group_by, caller, listed);
+    const total = rows[0]?.keys ?? 0;
+    return {
+      groups: rows.map((row) => ({
+        key: row.k,
+        ...nameOf(row.k),
+        ...measuredOf({ ...row, ...times.get(row.k) }),
+      })),
+      groups_total: total,
+      groups_more: total > rows.length,
+    };
+  }
+
+  async function comparedWith(caller: Caller, q: Query, period: Period, granularity: Granularity) {
+    const lengthMs = period.toMs - period.fromMs;
+    const before = { fromMs: period.fromMs - lengthMs, toMs: period.fromMs };
+    const key = movedBucket(BUCKETS[granularity], STEP_MS[granularity], lengthMs);
+    const { items, all } = await bucketsOf(caller, q, before, key);
+    return {
+      range: { from: isoTime(before.fromMs), to: isoTime(before.toMs) },
+      totals: all === undefined ? ZERO_MEASURED : measuredOf(all),
+      series: filledSeries(items, period, granularity, lengthMs),
+    };
   }
 
   const getUsage = operation({
@@ -98,31 +178,28 @@ export function usageOperations({ budget, clock, waitForInserts }: UsageDeps) {
     path: "/v1/usage",
     access: "read:usage / viewer",
     group: "Usage",
-    query: USAGE_QUERY,
+    query: usageQuery,
     output: usageSchema,
     errors: ["query_too_large", "concurrency", "analytics_unavailable"],
     async run({ query: q }, caller) {
       const period = periodOf(q, clock.now());
       const granularity = granularityOf(q, period);
-      const group = groupOf(q);
+      groupOf(q);
       const missingSinceMs = await waitForInserts();
-      const before = { fromMs: 2 * period.fromMs - period.toMs, toMs: period.fromMs };
-      const [series, groups, compared] = await Promise.all([
-        sumsBy(caller, q, period, BUCKETS[granularity]),
-        group === undefined ? [] : sumsBy(caller, q, period, group),
-        q.compare === true ? totals(caller, q, before) : undefined,
+      const [{ items, all }, groups, compare] = await Promise.all([
+        bucketsOf(caller, q, period, BUCKETS[granularity]),
+        groupsOf(caller, q, period),
+        q.compare === true ? comparedWith(caller, q, period, granularity) : undefined,
       ]);
       return {
         object: "usage" as const,
         range: { from: isoTime(period.fromMs), to: isoTime(period.toMs), granularity },
         group_by: q.group_by ?? "",
-        totals: added(series),
-        series: filledSeries(series, period, granularity),
-        groups: groups.map((row) => ({ key: row.k, ...totalsOf(row) })),
+        totals: all === undefined ? ZERO_MEASURED : measuredOf(all),
+        series: filledSeries(items, period, granularity),
+        ...groups,
         ...incompleteSince(missingSinceMs),
-        ...(compared !== undefined && {
-          compare: { range: { from: isoTime(before.fromMs), to: isoTime(before.toMs) }, totals: compared },
-        }),
+        ...(compare !== undefined && { compare }),
       };
     },
   });
@@ -166,24 +243,33 @@ function selection(q: Query, caller: Caller): { where: Condition; params: Record
   };
 }
 
-/** Every bucket of the range, including empty ones, so that a chart has no holes. */
+const STEP_MS = { hour: HOUR_MS, day: DAY_MS } as const;
+
+/**
+ * Every bucket of the range, including empty ones, so that a chart has no holes.
+ * @param earlierMs by how much the items begin earlier than their buckets: those of a period before
+ */
 function filledSeries(
-  rows: readonly (Totals & { k: string })[],
+  rows: readonly Row[],
   { fromMs, toMs }: Period,
-  granularity: "hour" | "day",
+  granularity: Granularity,
+  earlierMs = 0,
 ) {
-  const stepMs = granularity === "hour" ? HOUR_MS : DAY_MS;
+  const stepMs = STEP_MS[granularity];
   const found = new Map(rows.map((row) => [Number(row.k) * 1000, row]));
-  const series: (Totals & { bucket: string })[] = [];
+  const series: (Measured & { bucket: string })[] = [];
   for (let at = Math.floor(fromMs / stepMs) * stepMs; at < toMs; at += stepMs) {
     const row = found.get(at);
-    series.push({ bucket: isoTime(at), ...(row === undefined ? ZERO_TOTALS : totalsOf(row)) });
+    series.push({
+      bucket: isoTime(at - earlierMs),
+      ...(row === undefined ? ZERO_MEASURED : measuredOf(row)),
+    });
   }
   return series;
 }
 
 /** Specification: above 30 days `day` unless requested otherwise, above 90 days always `day`. */
-function granularityOf(q: Query, { fromMs, toMs }: Period): "hour" | "day" {
+function granularityOf(q: Query, { fromMs, toMs }: Period): Granularity {
   const lengthMs = toMs - fromMs;
   if (lengthMs > 90 * DAY_MS) return "day";
   return q.granularity ?? (lengthMs > 30 * DAY_MS ? "day" : "hour");

@@ -4,7 +4,8 @@
  */
 import { DAY_MS, HOUR_MS } from "../../base/time.ts";
 
-const MAX_GROUPS = 1000;
+/** Groups of one answer. */
+export const MAX_GROUPS = 1000;
 /** Buckets of 400 days by the hour. */
 const MAX_BUCKETS = 9601;
 
@@ -41,6 +42,21 @@ export interface Key {
   readonly limit: number | undefined;
 }
 
+/** What a statement gives beside the sums of each key. */
+export interface Beside {
+  /**
+   * Columns `ttft` and `duration`: p50 and p95 in milliseconds, each null where nothing was measured. Not of tags, whose roll-up has no
+   * times.
+   */
+  readonly times?: boolean;
+  /** A row for all keys together, whose `is_all` is 1. */
+  readonly all?: boolean;
+  /** Only the keys in parameter `keys`. */
+  readonly isListed?: boolean;
+  /** Column `keys`: how many keys there are, also beyond the limit. */
+  readonly count?: boolean;
+}
+
 export const ONE_SUM: Key = { of: () => "''", order: "k", limit: 1 };
 
 /** Start of the bucket, in seconds since 1970. */
@@ -50,6 +66,17 @@ const bucketOf = (seconds: number): Key => ({
   order: "k",
   limit: MAX_BUCKETS,
 });
+
+/**
+ * The bucket into which a moment falls once it is moved later by so many milliseconds: the buckets of a period before, named as those of
+ * the period after it. An hour of a roll-up falls where its beginning does.
+ */
+export const movedBucket = ({ of: _, ...bucket }: Key, stepMs: number, laterMs: number): Key => ({
+  ...bucket,
+  of: (time) =>
+    `toString(intDiv(intDiv(toUnixTimestamp64Milli(toDateTime64(${time}, 3, 'UTC')) + ${laterMs}, ${stepMs}) * ${stepMs}, 1000))`,
+});
+
 export const BUCKETS = { hour: bucketOf(3600), day: bucketOf(86_400) } as const;
 
 const groupBy = (column: string): Key => ({
@@ -96,11 +123,23 @@ const FROM_RECORDS = SUMS.map((name) => `toInt64(${COUNTED[name] ?? `sum(r.${nam
   ", ",
 );
 
+/**
+ * States of times, merged as the roll-up keeps them: to the first token of streams, and whole, of calls that reached an endpoint. A call
+ * that was refused before has no provider, and would take its millisecond into the median.
+ */
+const TIMES_ROLLED_UP = `, quantilesTDigestIfMergeState(0.5, 0.95, 0.99)(ttft) AS ttft,
+  quantilesTDigestMergeStateIf(0.5, 0.95, 0.99)(duration, provider != '') AS duration`;
+const TIMES_FROM_RECORDS = `, quantilesTDigestIfState(0.5, 0.95, 0.99)(r.ttft_ms, toUInt8(r.stream AND r.ttft_ms > 0)) AS ttft,
+  quantilesTDigestStateIf(0.5, 0.95, 0.99)(r.duration_ms, r.provider != '') AS duration`;
+const TIMES_MERGED = `, arraySlice(quantilesTDigestIfMerge(0.5, 0.95, 0.99)(ttft), 1, 2) AS ttft,
+  arraySlice(quantilesTDigestMerge(0.5, 0.95, 0.99)(duration), 1, 2) AS duration`;
+
 /** A statement that gives a row for each value `k` of the key, and its parameters. */
 export function sumsSql(
   key: Key,
   { where, isFiltered }: Condition,
   period: Period,
+  beside: Beside = {},
 ): { readonly sql: string; readonly params: Record<string, number> } {
   const isOfTags = key.isTag === true;
   // Tags are summed up by day, and without the other keys.
@@ -109,13 +148,21 @@ export function sumsSql(
   const parts = cut(period, isOfTags ? DAY_MS : HOUR_MS).flatMap(({ isWhole, fromMs, toMs }, at) => {
     params[`from_${at}`] = fromMs;
     params[`to_${at}`] = toMs;
-    const source = { key, where, at };
+    const source = { key, where, at, beside };
     if (!isWhole || !isSummedUp) return [fromRecords(source)];
     return isOfTags ? fromTags(source) : [fromHours(source)];
   });
-  const sql = `SELECT k, ${ROLLED_UP} FROM (${parts.join(" UNION ALL ")})
-    GROUP BY k HAVING requests > 0${key.limit === undefined ? "" : ` ORDER BY ${key.order} LIMIT ${key.limit}`}`;
-  return { sql, params };
+  return { sql: merged(key, parts, beside), params };
+}
+
+/** One row a key, of the rows of all parts. */
+function merged({ order, limit }: Key, parts: readonly string[], { times, all, count }: Beside): string {
+  const columns = `k${all ? ", grouping(k) AS is_all" : ""}, ${ROLLED_UP}${times ? TIMES_MERGED : ""}`;
+  const rows = `SELECT ${columns} FROM (${parts.join(" UNION ALL ")})
+    GROUP BY ${all ? "GROUPING SETS ((k), ())" : "k"} HAVING requests > 0`;
+  if (limit === undefined) return rows;
+  if (count) return `SELECT *, count() OVER () AS keys FROM (${rows}) ORDER BY ${order} LIMIT ${limit}`;
+  return `${rows} ORDER BY ${order} LIMIT ${all ? limit + 1 : limit}`;
 }
 
 interface Source {
@@ -123,16 +170,22 @@ interface Source {
   readonly where: string;
   /** Number of the part: its parameters end in it. */
   readonly at: number;
+  readonly beside: Beside;
 }
 
 const within = (time: string, at: number): string =>
   `${time} >= fromUnixTimestamp64Milli({from_${at}:Int64}) AND ${time} < fromUnixTimestamp64Milli({to_${at}:Int64})`;
 
-const fromRecords = ({ key, where, at }: Source): string =>
-  `SELECT ${key.of("ts")} AS k, ${FROM_RECORDS} FROM requests AS r WHERE ${where} AND ${within("ts", at)} GROUP BY k`;
+const listed = ({ key, beside }: Source, time: string): string =>
+  beside.isListed ? ` AND toString(${key.of(time)}) IN {keys:Array(String)}` : "";
 
-const fromHours = ({ key, where, at }: Source): string =>
-  `SELECT ${key.of("hour")} AS k, ${ROLLED_UP} FROM usage_hourly WHERE ${where} AND ${within("hour", at)} GROUP BY k`;
+const fromRecords = (source: Source): string =>
+  `SELECT ${source.key.of("ts")} AS k, ${FROM_RECORDS}${source.beside.times ? TIMES_FROM_RECORDS : ""} FROM requests AS r
+   WHERE ${source.where} AND ${within("ts", source.at)}${listed(source, "ts")} GROUP BY k`;
+
+const fromHours = (source: Source): string =>
+  `SELECT ${source.key.of("hour")} AS k, ${ROLLED_UP}${source.beside.times ? TIMES_ROLLED_UP : ""} FROM usage_hourly
+   WHERE ${source.where} AND ${within("hour", source.at)}${listed(source, "hour")} GROUP BY k`;
 
 /** The calls without the tag, whose key is empty, are all calls less those that have it. */
 function fromTags({ key: { bucket }, where, at }: Source): string[] {
@@ -142,7 +195,7 @@ function fromTags({ key: { bucket }, where, at }: Source): string[] {
   const tagged = `SELECT ${bucket?.("day") ?? "''"} AS start, value, ${ROLLED_UP} FROM usage_tags_daily
     WHERE ${where} AND tag = {tag:String} AND ${within("day", at)} GROUP BY start, value`;
   return [
-    fromHours({ key: none, where, at }),
+    fromHours({ key: none, where, at, beside: {} }),
     `SELECT ${keyed("start", "group")} AS k, ${signed} FROM (${tagged})
      ARRAY JOIN [value, ''] AS group, [1, -1] AS sign GROUP BY k, sign`,
   ];

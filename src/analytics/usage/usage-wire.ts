@@ -66,3 +66,48 @@ export const added = (rows: readonly Totals[]): Totals =>
   ) as unknown as Totals;
 
 export const ZERO_TOTALS = Object.freeze(added([]));
+
+const milliseconds = (what: string) =>
+  z.int().nullable().describe(`${what}, milliseconds; null without a measured call.`);
+
+/** Sums with what is told beside them: how long calls took, and how much of the prompts came from caches. */
+export const measuredSchema = totalsSchema.extend({
+  latency: z
+    .object({
+      ttft_p50_ms: milliseconds("Median time to the first byte of streams"),
+      ttft_p95_ms: milliseconds("Time to the first byte that 95 % of streams did not exceed"),
+      duration_p50_ms: milliseconds("Median time of whole calls that reached an endpoint"),
+      duration_p95_ms: milliseconds("Time that 95 % of the calls that reached an endpoint did not exceed"),
+    })
+    .describe("How long calls took; null in groups by tag, whose sums have no times."),
+  cache_share: z
+    .number()
+    .nullable()
+    .describe("0 to 1: `cache_read_tokens` of `input_tokens`; null without input."),
+});
+export type Measured = z.output<typeof measuredSchema>;
+
+/** A row of sums with its times: p50 and p95 in milliseconds, null (NaN) where nothing was measured. */
+export interface TimedTotals extends Totals {
+  readonly ttft?: readonly (number | null)[];
+  readonly duration?: readonly (number | null)[];
+}
+
+export function measuredOf(row: TimedTotals): Measured {
+  const [firstP50, firstP95] = row.ttft ?? [];
+  const [wholeP50, wholeP95] = row.duration ?? [];
+  const whole = (ms: number | null | undefined) => (ms === null || ms === undefined ? null : Math.round(ms));
+  return {
+    ...totalsOf(row),
+    latency: {
+      ttft_p50_ms: whole(firstP50),
+      ttft_p95_ms: whole(firstP95),
+      duration_p50_ms: whole(wholeP50),
+      duration_p95_ms: whole(wholeP95),
+    },
+    cache_share:
+      row.input_tokens > 0 ? Math.round((row.cache_read_tokens / row.input_tokens) * 1e4) / 1e4 : null,
+  };
+}
+
+export const ZERO_MEASURED: Measured = Object.freeze(measuredOf(ZERO_TOTALS));

@@ -36,6 +36,7 @@ import { tellPlanWarnings } from "../settings/plan-warnings.ts";
 import { billingPorts, billingSettings } from "./billing-ports.ts";
 import { planOfRecord } from "./call-plan.ts";
 import { type Ground, type GroundPorts, openGround } from "./ground.ts";
+import { groupNames } from "./group-names.ts";
 import { type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
 import { openPeople, type People } from "./people.ts";
 import { openReach } from "./reach.ts";
@@ -139,6 +140,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     shared: ports.cell?.engine,
     others: othersOf(cell),
     takePlace: limits.takePlace,
+    names: groupNames({ ...ground, accounts }),
   });
   const apps = openAppRoom({
     ...ground,

@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { attempt, caller, manyRecords, ORG, OTHER_ORG, record } from "../../support/analytics/records.ts";
+import { expectFigures, reduced } from "../../support/analytics/usage-figures.ts";
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
@@ -16,9 +17,15 @@ import { equals, LIMIT_MS, until } from "../../support/wait.ts";
 const NOW = Math.floor(Date.now() / HOUR_MS) * HOUR_MS + 20 * 60_000;
 let nowMs = NOW;
 let bench: Bench;
-const seeded = manyRecords(1500, NOW - 100 * DAY_MS, NOW, 7).concat(
-  manyRecords(500, NOW - 26 * HOUR_MS, NOW, 8),
-);
+/** Half of them are streams, times differ, and what was refused reached no provider and took a millisecond. */
+const seeded = manyRecords(1500, NOW - 100 * DAY_MS, NOW, 7)
+  .concat(manyRecords(500, NOW - 26 * HOUR_MS, NOW, 8))
+  .map((r, at): CallRecord => {
+    const isRefused = r.status === "rejected";
+    const durationMs = isRefused ? 1 : 200 + ((at * 7919) % 9000);
+    const ttftMs = at % 5 === 0 ? 0 : Math.floor(durationMs / 3);
+    return { ...r, stream: at % 2 === 0, durationMs, ttftMs, ...(isRefused && { provider: "" }) };
+  });
 
 beforeAll(async () => {
   const clock = { now: () => nowMs, monotonic: systemClock.monotonic };
@@ -47,22 +54,6 @@ async function exported(query: Record<string, string>, orgId = ORG) {
   } finally {
     await clickhouse.close();
   }
-}
-
-/** The same sums the slow and obvious way. */
-function reduced(records: readonly CallRecord[]) {
-  const sum = (of: (r: CallRecord) => number) => records.reduce((total, r) => total + of(r), 0);
-  return {
-    requests: records.length,
-    ok: sum((r) => Number(r.status === "ok")),
-    errors: sum((r) => Number(r.status === "error" || r.status === "rejected")),
-    input_tokens: sum((r) => r.usage.inputTokens),
-    output_tokens: sum((r) => r.usage.outputTokens),
-    cache_read_tokens: sum((r) => r.usage.cacheReadTokens),
-    cache_write_tokens: sum((r) => r.usage.cacheWriteTokens),
-    reasoning_tokens: sum((r) => r.usage.reasoningTokens),
-    cost_micro: sum((r) => (r.charged ? r.cost.total_micro_usd : 0)),
-  };
 }
 
 const between = (fromMs: number, toMs: number) => seeded.filter((r) => r.tsMs >= fromMs && r.tsMs < toMs);
@@ -114,19 +105,28 @@ describe("usage", () => {
             (filter.model ?? r.model) === r.model &&
             (filter.provider ?? r.provider) === r.provider,
         );
-        expect(answer.totals).toEqual(reduced(wanted));
+        expectFigures(answer.totals, wanted);
         const stepMs = answer.range.granularity === "hour" ? HOUR_MS : DAY_MS;
         for (const { bucket, ...sums } of answer.series) {
           const at = Date.parse(bucket);
           expect(at % stepMs).toBe(0);
-          expect(sums).toEqual(reduced(wanted.filter((r) => r.tsMs >= at && r.tsMs < at + stepMs)));
+          expectFigures(
+            sums,
+            wanted.filter((r) => r.tsMs >= at && r.tsMs < at + stepMs),
+          );
         }
         expect(answer.series).toHaveLength(Math.ceil(toMs / stepMs) - Math.floor(fromMs / stepMs));
         const keyOf = group_by === undefined ? undefined : KEYS[group_by];
         const keys = keyOf === undefined ? [] : [...new Set(wanted.map(keyOf))];
         expect(answer.groups.map((g) => g.key).sort()).toEqual(keys.sort());
-        for (const { key, ...sums } of answer.groups) {
-          expect(sums).toEqual(reduced(wanted.filter((r) => keyOf?.(r) === key)));
+        expect([answer.groups_total, answer.groups_more]).toEqual([keys.length, false]);
+        for (const { key, name: _, ...sums } of answer.groups) {
+          const times = group_by === "tag" ? "none" : "all";
+          expectFigures(
+            sums,
+            wanted.filter((r) => keyOf?.(r) === key),
+            times,
+          );
         }
         const cells = wanted.map((r) => `${Math.floor(r.tsMs / stepMs) * stepMs} ${keyOf?.(r) ?? ""}`);
         const rows = await exported(query);
@@ -155,7 +155,7 @@ describe("usage", () => {
       to: new Date(NOW).toISOString(),
       granularity,
     });
-    expect(answer.totals).toEqual(reduced(between(NOW - lengthMs, NOW)));
+    expectFigures(answer.totals, between(NOW - lengthMs, NOW));
     expect(answer.group_by).toBe("");
     expect(answer.compare).toBeUndefined();
   });
@@ -166,15 +166,89 @@ describe("usage", () => {
     expect((await usage({ range: "custom", from, granularity: "hour" })).range.granularity).toBe("day");
   });
 
-  it("compares with the period before", async () => {
-    const { compare } = await usage({ range: "7d", compare: "true" });
-    expect(compare).toEqual({
-      range: {
-        from: new Date(NOW - 14 * DAY_MS).toISOString(),
-        to: new Date(NOW - 7 * DAY_MS).toISOString(),
-      },
-      totals: reduced(between(NOW - 14 * DAY_MS, NOW - 7 * DAY_MS)),
+  it("compares with the period before, item by item", async () => {
+    const { compare, series } = await usage({ range: "7d", compare: "true" });
+    expect(compare?.range).toEqual({
+      from: new Date(NOW - 14 * DAY_MS).toISOString(),
+      to: new Date(NOW - 7 * DAY_MS).toISOString(),
     });
+    expectFigures(compare?.totals, between(NOW - 14 * DAY_MS, NOW - 7 * DAY_MS));
+    const starts = series.map(({ bucket }) => Date.parse(bucket) - 7 * DAY_MS);
+    expect(compare?.series.map(({ bucket }) => Date.parse(bucket))).toEqual(starts);
+    for (const { bucket, ...sums } of compare?.series ?? []) {
+      const at = Date.parse(bucket);
+      const [fromMs, toMs] = [Math.max(at, NOW - 14 * DAY_MS), Math.min(at + HOUR_MS, NOW - 7 * DAY_MS)];
+      expectFigures(sums, between(fromMs, toMs));
+    }
+  });
+
+  it("has as many items before as in the period, of any length, and loses no call of them", async () => {
+    const ends = fc.tuple(
+      fc.integer({ min: 1, max: 40 * DAY_MS }),
+      fc.integer({ min: 1, max: 59 * DAY_MS }),
+      fc.constantFrom("hour", "day"),
+    );
+    await fc.assert(
+      fc.asyncProperty(ends, async ([agoMs, lengthMs, granularity]) => {
+        const toMs = NOW - agoMs;
+        const [from, to] = [toMs - lengthMs, toMs].map((at) => new Date(at).toISOString());
+        const { compare, series } = await usage({
+          range: "custom",
+          from,
+          to,
+          granularity,
+          compare: "1",
+        } as never);
+        expect(compare?.series.map(({ bucket }) => Date.parse(bucket) + lengthMs)).toEqual(
+          series.map(({ bucket }) => Date.parse(bucket)),
+        );
+        const before = reduced(between(toMs - 2 * lengthMs, toMs - lengthMs));
+        expect(compare?.totals).toMatchObject(before);
+        const sum = compare?.series.reduce((all, item) => all + item.requests, 0);
+        expect(sum).toBe(before.requests);
+      }),
+      { numRuns: amount(25, 10), seed: 43 },
+    );
+  });
+
+  it("answers the dearest groups, and says how many there are", async () => {
+    const all = await usage({ range: "90d", group_by: "key" });
+    const two = await usage({ range: "90d", group_by: "key", limit: "2" });
+    expect(all.groups.length).toBeGreaterThan(2);
+    expect(two.groups).toEqual(all.groups.slice(0, 2));
+    expect([two.groups_total, two.groups_more]).toEqual([all.groups.length, true]);
+  });
+
+  it("names groups, of what the caller may list", async () => {
+    const asked: unknown[] = [];
+    const named = openBench({
+      clickhouseUrl: engineUrl(),
+      pool: bench.pool,
+      clock: { now: () => NOW, monotonic: systemClock.monotonic },
+      names: (kind, orgId, ids) => {
+        asked.push([kind, orgId, ids.includes("")]);
+        return new Map([["key_b", { name: "Robot", hint: "wxyz" }]]);
+      },
+    });
+    const { getUsage } = named.analytics.operations;
+    const by = async (scopes: readonly string[], group_by: string) => {
+      const query = getUsage.query?.parse({ range: "90d", group_by }) as never;
+      const who = { ...caller(ORG), scopes: new Set(scopes) };
+      return getUsage.output.parse(
+        await getUsage.run({ params: undefined, query, body: undefined }, who, NO_HEAD),
+      ).groups;
+    };
+    try {
+      const groups = await by(["read:usage", "read:keys"], "key");
+      expect(groups.find(({ key }) => key === "key_b")).toMatchObject({ name: "Robot", hint: "wxyz" });
+      expect(groups.filter(({ name }) => name !== "")).toHaveLength(1);
+      expect(asked).toEqual([["key", ORG, false]]);
+      for (const kind of ["key", "project", "app", "byok"])
+        expect((await by(["read:usage"], kind)).every(({ name }) => name === "")).toBe(true);
+      expect(asked).toHaveLength(1);
+    } finally {
+      await named.close();
+    }
   });
 
   it("orders groups by cost", async () => {
