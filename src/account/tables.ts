@@ -143,6 +143,12 @@ export class AccountTables extends StoreTables {
     return this.#members(this.#projectsByOrg, orgId, (id) => this.#projects.get(id));
   }
 
+  /** As {@link projectsOf}; undefined where they are more than `most`, of which so many are read. */
+  projectsIfFew(orgId: string, most: number): ProjectRow[] | undefined {
+    const rows = this.#members(this.#projectsByOrg, orgId, (id) => this.#projects.get(id), most + 1);
+    return rows.length > most ? undefined : rows;
+  }
+
   /** Projects of all orgs, deleted ones included, in the order in which they were made, strictly after `after`. Read lazily. */
   *allProjects(after = ""): Generator<ProjectRow> {
     for (const { value } of this.#projects.range({ start: after })) if (value.id !== after) yield value;
@@ -242,6 +248,12 @@ export class AccountTables extends StoreTables {
     return rows.filter((row) => keyWorks(row, nowMs));
   }
 
+  /** As {@link workingKeys}; undefined where more than `most` may work, of which so many are read. */
+  keysIfFew(orgId: string, most: number, nowMs: number): KeyRow[] | undefined {
+    const rows = this.#members(this.#workingKeys, orgId, (id) => this.#keys.get(id), most + 1);
+    return rows.length > most ? undefined : rows.filter((row) => keyWorks(row, nowMs));
+  }
+
   /**
    * Keys of all orgs that may still work, slice by slice: for work that goes through all of them.
    * @param after `next` of the slice before
@@ -338,10 +350,11 @@ export class AccountTables extends StoreTables {
     this.#providerKeys.remove([orgId, id]);
   }
 
-  /** The rows of an org in an index, newest id first. */
-  #members<V>(index: Table<true>, orgId: string, read: (id: string) => V | undefined): V[] {
+  /** The rows of an org in an index, newest id first. @param limit so many at most; all unless given */
+  #members<V>(index: Table<true>, orgId: string, read: (id: string) => V | undefined, limit?: number): V[] {
     const rows: V[] = [];
-    for (const { key } of index.range({ start: [orgId, PAST_IDS], end: [orgId], reverse: true })) {
+    const range = { start: [orgId, PAST_IDS], end: [orgId], reverse: true, ...(limit && { limit }) };
+    for (const { key } of index.range(range)) {
       const row = read((key as [string, string])[1]);
       if (row !== undefined) rows.push(row);
     }

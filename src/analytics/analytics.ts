@@ -39,6 +39,7 @@ import { operatorUsageOperations } from "./usage/operator-usage-operations.ts";
 import { type PolicyReports, policyReports } from "./usage/policy-reports.ts";
 import { type ProviderUsage, providerUsage } from "./usage/provider-usage.ts";
 import { type PublicFigures, publicFigures } from "./usage/public-figures.ts";
+import { type RecentSpendReader, recentSpend } from "./usage/recent-spend.ts";
 import { type Statistics, statistics } from "./usage/statistics.ts";
 import { type Traffic, traffic } from "./usage/traffic.ts";
 import { usageOperations } from "./usage/usage-operations.ts";
@@ -128,6 +129,8 @@ export interface Analytics {
   readonly copy: AnalyticsCopy;
   /** What a provider was asked for: what its bill should say. */
   readonly usageOf: ProviderUsage;
+  /** What an org, its projects and its keys were charged lately. */
+  readonly recentSpend: RecentSpendReader;
   /** The record of one call, if the caller may see it. @throws WeirError 404, `analytics_unavailable` */
   recordOf(caller: Caller, requestId: string): Promise<CallRecord>;
   /**
@@ -215,7 +218,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   };
   return {
     operations: operationsOf(options, { clickhouse, budget, retentionDays, waitForInserts, flush }),
-    ...figuresOf({ clickhouse, clock, simulated, waitForInserts }),
+    ...figuresOf({ clickhouse, clock, simulated, waitForInserts, budget }),
     erasure: analyticsErasure({ clickhouse, clock, flush }),
     copy: analyticsCopy({ clickhouse, spools, isEmbedded: server === undefined }),
     recordsOf: (...asked) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, ...asked),
@@ -314,7 +317,7 @@ function operationsOf(options: AnalyticsOptions, reads: Reads): AnalyticsOperati
   };
 }
 
-interface FigureReads extends Pick<Reads, "clickhouse" | "waitForInserts"> {
+interface FigureReads extends Pick<Reads, "clickhouse" | "waitForInserts" | "budget"> {
   readonly clock: Clock;
   readonly simulated: () => readonly string[];
 }
@@ -327,6 +330,7 @@ const figuresOf = (reads: FigureReads) => ({
   reports: policyReports(reads),
   traffic: traffic(reads),
   usageOf: providerUsage(reads),
+  recentSpend: recentSpend(reads),
 });
 
 /** What only the embedded engine is given. */

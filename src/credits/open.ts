@@ -5,6 +5,7 @@ import type { Store } from "../store/store.ts";
 import type { BudgetExceeded, SpendSpike } from "./budgets/budget.ts";
 import { budgetEvents } from "./budgets/budget-events.ts";
 import { type BudgetDeps, type Budgets, openBudgets } from "./budgets/budgets.ts";
+import { type NearBudgets, openNearBudgets } from "./budgets/near-budgets.ts";
 import type { CreditBounds } from "./ledger/accounts.ts";
 import type { Book } from "./ledger/book.ts";
 import { type CreditFall, creditEvents } from "./ledger/credit-events.ts";
@@ -36,6 +37,8 @@ export interface MoneyTellers {
   readonly bounds: CreditBounds;
   readonly onFall: (fall: CreditFall) => void;
   readonly exceeded: BudgetTellers;
+  /** Budgets of which half is used. */
+  readonly near: NearBudgets;
 }
 
 export interface MoneyTellerPorts extends CreditBounds {
@@ -61,6 +64,11 @@ export function openMoneyTellers({
     events,
     onFailure: (err) => log.error({ err }, "the event of a budget could not be stored"),
   });
+  const near = openNearBudgets({
+    store,
+    clock,
+    onFailure: (err) => log.error({ err }, "what is noted of budgets near their end could not be stored"),
+  });
   const tellOfFall = creditEvents({
     events,
     onFailure: (err) => log.error({ err }, "the event of low credit could not be stored"),
@@ -72,7 +80,11 @@ export function openMoneyTellers({
       tellOfFall(fall);
     },
     exceeded,
-    closeTables: () => exceeded.close(),
+    near,
+    closeTables() {
+      exceeded.close();
+      near.close();
+    },
   };
 }
 
@@ -87,7 +99,7 @@ export const A_BUDGET_IS_USED_UP = "a budget is used up";
 
 export function openMoney({ tellers, log, ...deps }: MoneyPorts): Money {
   const { store, clock } = deps;
-  const { bounds, onFall, exceeded } = tellers;
+  const { bounds, onFall, exceeded, near } = tellers;
   const credits = openCredits({ store, clock, bounds, onFall });
   const budgets = openBudgets({
     ...deps,
@@ -95,6 +107,7 @@ export function openMoney({ tellers, log, ...deps }: MoneyPorts): Money {
     onBudgetExceeded: (event) => log.warn({ event }, A_BUDGET_IS_USED_UP),
     putExceeded: exceeded.put,
     putSpike: exceeded.putSpike,
+    noteNear: near.note,
   });
   return {
     ...credits,

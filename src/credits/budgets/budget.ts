@@ -77,6 +77,10 @@ export function budgetOf(scope: BudgetScope | undefined, name: BudgetName): Budg
 export const forbids = (budget: Budget | undefined, microUsd: number): boolean =>
   budget?.hard === true && budget.limitMicroUsd > 0 && microUsd > budget.limitMicroUsd;
 
+/** Whether half of a budget is used, or more. */
+export const isNear = (budget: Budget | undefined, spentMicroUsd: number): boolean =>
+  budget !== undefined && budget.limitMicroUsd > 0 && spentMicroUsd * 2 >= budget.limitMicroUsd;
+
 /**
  * True when this charge exceeded a soft budget. Spend only grows within a period, so this is true once per period
  * without a stored flag, which a crash could lose.

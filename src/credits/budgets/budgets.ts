@@ -23,6 +23,7 @@ import {
   isSpike,
   type SpendSpike,
 } from "./budget.ts";
+import { type NoteNear, noteKey, noteProject } from "./near-budgets.ts";
 import { buildOrgSpend, type OrgOfProject } from "./org-spend-build.ts";
 import { monthOf, openPeriods } from "./periods.ts";
 import { KEY_DETAIL, type Now, openSpendTable, type Spend, type SpendTable } from "./spend.ts";
@@ -83,6 +84,8 @@ export interface Budgets {
   spendOfProject(scope: Pick<BudgetScope, "projectId" | "timeZone">): MaybePromise<PeriodSpend>;
   /** Spend of all the org's projects, deleted ones included. */
   spendOfOrg(scope: Pick<BudgetScope, "orgId" | "timeZone">): MaybePromise<PeriodSpend>;
+  /** What calls under way hold of a scope's budget, micro-USD; undefined where this process does not know it. */
+  heldOf(scope: KeyScope, name: BudgetName): number | undefined;
   /** Number of open holds; zero when idle. */
   openHolds(): number;
 }
@@ -98,6 +101,8 @@ export interface BudgetDeps {
   readonly putExceeded?: ((event: BudgetExceeded) => void) | undefined;
   /** Port, like `putExceeded`. */
   readonly putSpike?: ((event: SpendSpike) => void) | undefined;
+  /** Port: half of a key's or project's budget is used. Told once a period, and after a restart once more. */
+  readonly noteNear?: NoteNear | undefined;
   /** The ledger of the charges. Without it the row of an org's spend is written with every charge. */
   readonly book?: Pick<LocalBook, "entries"> | undefined;
   /** Port, with `book`: for folders of releases that kept no spend of orgs. Also of deleted projects. */
@@ -156,6 +161,7 @@ export class LocalBudgets implements Budgets {
   #onBudgetExceeded: (event: BudgetExceeded) => void;
   readonly #putExceeded: (event: BudgetExceeded) => void;
   readonly #putSpike: (event: SpendSpike) => void;
+  readonly #noteNear: NoteNear;
   #openHolds = 0;
   /** Exceeded budgets of acts that may still be rolled back; reported once the acts cannot be. */
   readonly #crossed: BudgetExceeded[] = [];
@@ -175,6 +181,7 @@ export class LocalBudgets implements Budgets {
     this.#onBudgetExceeded = ports.onBudgetExceeded ?? (() => {});
     this.#putExceeded = ports.putExceeded ?? (() => {});
     this.#putSpike = ports.putSpike ?? (() => {});
+    this.#noteNear = ports.noteNear ?? (() => {});
   }
 
   wouldHold(scope: BudgetScope, microUsd: number): boolean {
@@ -224,6 +231,7 @@ export class LocalBudgets implements Budgets {
       if (crosses(scope.orgMonthly, org.monthMicroUsd, amountMicroUsd))
         this.#cross(scope, "org_monthly", now);
       if (isSpike(scope.spikeAlertPct, org)) this.#spike(scope, now);
+      this.#lookNear(scope, now);
     };
   }
 
@@ -241,6 +249,10 @@ export class LocalBudgets implements Budgets {
 
   spendOfOrg({ orgId, timeZone }: Pick<BudgetScope, "orgId" | "timeZone">): PeriodSpend {
     return periodSpend(this.#table.ofOrg(orgId, this.#periodOf(timeZone, this.#wall.now())));
+  }
+
+  heldOf(scope: KeyScope, name: BudgetName): number {
+    return spendFor(name, this.#standing(scope)).heldMicroUsd;
   }
 
   openHolds(): number {
@@ -277,6 +289,8 @@ export class LocalBudgets implements Budgets {
 
   #refuse(scope: BudgetScope, name: BudgetName, now: Now): BudgetRefusal {
     const spend = spendFor(name, now);
+    // The budget may have been lowered since the last charge.
+    this.#lookNear(scope, now);
     const { day } = now.period;
     const label = name === "key_daily" ? day : monthOf(day);
     if (spend.reported !== label) {
@@ -298,6 +312,11 @@ export class LocalBudgets implements Budgets {
     queueMicrotask(() => {
       for (const event of this.#crossed.splice(0)) this.#onBudgetExceeded(event);
     });
+  }
+
+  #lookNear(scope: BudgetScope, { key, project, period: { day } }: Now): void {
+    noteKey(this.#noteNear, key, scope, key.dayMicroUsd, day);
+    noteProject(this.#noteNear, project, scope, project.monthMicroUsd, day);
   }
 
   /** Runs in an act: once a day, and after a restart once more. */

@@ -46,6 +46,8 @@ export class Sums {
   heldMicroUsd = 0;
   /** The period (day or month) of the last reported refusal. */
   reported = "";
+  /** The period of which it is noted that half of the budget is used. */
+  near = "";
   #version = -1;
   #dayStartsMs = 0;
   #monthStartsMs = 0;

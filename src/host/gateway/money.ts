@@ -2,6 +2,7 @@
 import { AccountTables } from "../../account/tables.ts";
 import { bootName } from "../../base/process/boot.ts";
 import type { MoneyOfCell } from "../../cluster/cells/money/open.ts";
+import type { NearBudgets } from "../../credits/budgets/near-budgets.ts";
 import type { CreditBounds } from "../../credits/ledger/accounts.ts";
 import type { CreditFall } from "../../credits/ledger/credit-events.ts";
 import { type LimitsRoom, openLimitsRoom } from "../../credits/limits/open.ts";
@@ -15,6 +16,8 @@ interface FallHook {
 }
 
 export interface OpenMoney extends Money {
+  /** Keys and projects of which half of the budget is used. */
+  readonly nearBudgets: Pick<NearBudgets, "of">;
   /** Undefined in a gateway alone, which lists its charges itself. */
   readonly ofCell: MoneyOfCell | undefined;
   closeTables(): void;
@@ -38,7 +41,7 @@ export async function openMoneyRoom(ground: Ground, { watchedBelow, onFall }: Fa
   const ofCell = open && (await open({ cell, clock, jobs, accounts, tellers, log }));
   const money = ofCell ?? openMoneyAlone(ground, accounts, tellers);
   accounts.watch({ org: money.boundsChanged });
-  return { ...money, ofCell, closeTables };
+  return { ...money, ofCell, nearBudgets: tellers.near, closeTables };
 }
 
 const openMoneyAlone = (

@@ -23,6 +23,7 @@ import { providerOperations } from "../../catalog/models/provider-operations.ts"
 import { statsOperations } from "../../catalog/models/stats-operations.ts";
 import { operatorCellOperations } from "../../cluster/cells/operations.ts";
 import { creditOperations } from "../../credits/ledger/operations.ts";
+import { budgetOperations } from "../../credits/limits/budget-operations.ts";
 import { limitsOperations } from "../../credits/limits/operations.ts";
 import type { Offered } from "../../edge/routes.ts";
 import { responseOperations } from "../../inference/exchange/kept/response-operations.ts";
@@ -32,6 +33,7 @@ import { policiesOperations } from "../../routing/policies/operations.ts";
 import { eventOperations } from "../../store/events/operations.ts";
 import { backupOperations } from "../backup/operations.ts";
 import { type Config, isLocalOnly } from "../settings/config.ts";
+import { budgetOwners } from "./budget-owners.ts";
 import { callEndOf } from "./call-end.ts";
 import type { House } from "./house.ts";
 import { VERSION } from "./version.ts";
@@ -79,6 +81,7 @@ function ofAccounts(house: House, config: Config): readonly ByName[] {
   const { account, mail, identity } = house.people;
   return [
     limitsOf(house, config),
+    budgetsOf(house),
     accountOf(house, config),
     providerKeyOperations({
       ...ground,
@@ -186,6 +189,23 @@ const documentsOf = (
           retentionDays: dataPolicy.retentionDays,
         })),
   });
+
+const budgetsOf = ({ analytics, ground, money, people: { account } }: House) => {
+  const { accounts } = account;
+  return budgetOperations({
+    budgets: money.budgets,
+    clock: ground.clock,
+    orgOf: (orgId) => accounts.mustOrg(orgId),
+    budgetOwners: budgetOwners({ accounts, clock: ground.clock, near: money.nearBudgets }),
+    recentSpend: analytics.recentSpend,
+    async creditOf(orgId) {
+      await money.book.charged();
+      await money.book.fresh([orgId]);
+      return money.purse.funds(orgId);
+    },
+    isOfTests: (of, id) => accounts[of](id)?.environment === "test",
+  });
+};
 
 function limitsOf(
   { analytics, exports, ground: { clock }, kept, limits, money, people: { account } }: House,

@@ -185,6 +185,12 @@ export class LeasedBudgets implements Budgets {
     return this.#options.spend.of(orgScope(orgId), timeZone);
   }
 
+  /** By the dataset's latest answer to this cell: known of hard budgets that it has a lease of. */
+  heldOf(scope: KeyScope, name: BudgetName): number | undefined {
+    const lease = this.#credit.scopes.find(scopeNames(scope)[name]);
+    return lease !== undefined && lease.hardMicroUsd > 0 ? lease.heldByAllMicroUsd : undefined;
+  }
+
   openHolds(): number {
     return this.#openHolds;
   }

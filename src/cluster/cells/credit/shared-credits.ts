@@ -18,7 +18,7 @@ export interface SharedCreditsDeps
     >,
     Pick<
       LeasedPurseOptions,
-      "onUncharged" | "onNotPassed" | "onCrossed" | "onEnd" | "scopeOf" | "lineageOf"
+      "onUncharged" | "onNotPassed" | "onCrossed" | "onEnd" | "scopeOf" | "lineageOf" | "noteNear"
     > {
   readonly cell: Cell;
   readonly clock: Clock;

@@ -23,6 +23,8 @@ export class ScopeLease extends Lease {
   #askedOfMicroUsd = 0;
   spentMicroUsd = 0;
   heldByAllMicroUsd = 0;
+  /** The period of which it is noted that half of the budget is used. */
+  near = "";
   /** The period of the last refusal that was told. */
   refused = "";
 

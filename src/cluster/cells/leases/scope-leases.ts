@@ -1,5 +1,6 @@
 /** The scopes of budgets that a cell knows of now: those with a lease, with calls, or with charges that the dataset does not have. */
 import type { BudgetScope } from "../../../credits/budgets/budget.ts";
+import { type NoteNear, noteKey, noteProject } from "../../../credits/budgets/near-budgets.ts";
 import { openPeriods, type Period } from "../../../credits/budgets/periods.ts";
 import type { ClockReading, SharedClock } from "../clock/shared-clock.ts";
 import type { Operation } from "../exchange/exchange.ts";
@@ -14,6 +15,8 @@ export interface ScopeLeasesOptions {
   readonly staleMs: number;
   /** Port: the budgets of a key whose charges a former process made. */
   readonly scopeOf?: ((keyId: string) => BudgetScope | undefined) | undefined;
+  /** Port: half of a key's or project's budget is used, by what all cells have charged. */
+  readonly noteNear?: NoteNear | undefined;
   /** A scope is new: somebody looks after it from now on. */
   readonly onNew: () => void;
 }
@@ -93,6 +96,14 @@ export class ScopeLeases {
     return ["budget_restate", leases];
   }
 
+  #lookNear(lease: ScopeLease): void {
+    const { scope, budget, spentMicroUsd, day } = lease;
+    const note = this.#options.noteNear;
+    if (scope === undefined || note === undefined) return;
+    if (budget === "key_daily") noteKey(note, lease, scope, spentMicroUsd, day);
+    if (budget === "project_monthly") noteProject(note, lease, scope, spentMicroUsd, day);
+  }
+
   /** Takes in what the dataset answered to the scopes' parts, in their order. */
   *answered(
     sent: Iterable<{ readonly lease: OrgLease | ScopeLease; readonly sumMicroUsd: number }>,
@@ -103,6 +114,7 @@ export class ScopeLeases {
       if (scope.kind !== "budget") continue;
       const held = scope.usedMicroUsd - sumMicroUsd;
       scope.told(values.slice(at, at + ANSWER_VALUES), sumMicroUsd);
+      this.#lookNear(scope);
       yield { scope, held, freeMicroUsd: Number(values[at + 1]) };
       at += ANSWER_VALUES;
     }

@@ -65,7 +65,7 @@ export async function openMoneyOfCell({
   clock,
   jobs,
   accounts,
-  tellers: { exceeded, ...tellers },
+  tellers: { exceeded, near, ...tellers },
   log,
 }: MoneyOfCellPorts): Promise<MoneyOfCell> {
   const { store } = cell;
@@ -104,6 +104,7 @@ export async function openMoneyOfCell({
     onCrossed: crossedTeller(store, exceeded, log),
     scopeOf: (keyId) => budgetsOfKey(accounts, keyId, clock.now()),
     lineageOf: accounts.lineageOfId,
+    noteNear: near.note,
     onEnd: (reason) => cell.end(reason),
   });
   let former: FormerLedger | undefined;

@@ -39,6 +39,8 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   // Somebody is told once, whichever cell noticed.
   "limits.told": "shared",
   "limits.told_days": "shared",
+  "limits.near": "shared",
+  "limits.near_days": "shared",
   "routing.down_told": "shared",
   "routing.down_told_hours": "shared",
   // Postings; charges have numbers of the dataset and are listed in the analytics.
