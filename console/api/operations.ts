@@ -192,6 +192,7 @@ export interface Operations {
       key_id?: string;
       model?: string;
       provider?: string;
+      limit?: number;
     };
     body: undefined;
     answer: {
@@ -212,6 +213,13 @@ export interface Operations {
         cache_write_tokens: number;
         reasoning_tokens: number;
         cost_micro: number;
+        latency: {
+          ttft_p50_ms: number | null;
+          ttft_p95_ms: number | null;
+          duration_p50_ms: number | null;
+          duration_p95_ms: number | null;
+        };
+        cache_share: number | null;
       };
       series: readonly ({
         requests: number;
@@ -223,6 +231,13 @@ export interface Operations {
         cache_write_tokens: number;
         reasoning_tokens: number;
         cost_micro: number;
+        latency: {
+          ttft_p50_ms: number | null;
+          ttft_p95_ms: number | null;
+          duration_p50_ms: number | null;
+          duration_p95_ms: number | null;
+        };
+        cache_share: number | null;
         bucket: string;
       })[];
       groups: readonly ({
@@ -235,8 +250,19 @@ export interface Operations {
         cache_write_tokens: number;
         reasoning_tokens: number;
         cost_micro: number;
+        latency: {
+          ttft_p50_ms: number | null;
+          ttft_p95_ms: number | null;
+          duration_p50_ms: number | null;
+          duration_p95_ms: number | null;
+        };
+        cache_share: number | null;
         key: string;
+        name: string;
+        hint?: string;
       })[];
+      groups_total: number;
+      groups_more: boolean;
       incomplete_since?: string;
       compare?: {
         range: {
@@ -253,7 +279,33 @@ export interface Operations {
           cache_write_tokens: number;
           reasoning_tokens: number;
           cost_micro: number;
+          latency: {
+            ttft_p50_ms: number | null;
+            ttft_p95_ms: number | null;
+            duration_p50_ms: number | null;
+            duration_p95_ms: number | null;
+          };
+          cache_share: number | null;
         };
+        series: readonly ({
+          requests: number;
+          ok: number;
+          errors: number;
+          input_tokens: number;
+          output_tokens: number;
+          cache_read_tokens: number;
+          cache_write_tokens: number;
+          reasoning_tokens: number;
+          cost_micro: number;
+          latency: {
+            ttft_p50_ms: number | null;
+            ttft_p95_ms: number | null;
+            duration_p50_ms: number | null;
+            duration_p95_ms: number | null;
+          };
+          cache_share: number | null;
+          bucket: string;
+        })[];
       };
     };
   };
