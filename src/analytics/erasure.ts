@@ -58,6 +58,8 @@ const PERSONAL: Readonly<Record<string, { readonly blank: string; readonly isLef
     blank: "if(payload_state = 'available', 'erased', payload_state)",
     isLeft: "payload_state = 'available'",
   },
+  error_message: { blank: "''", isLeft: "error_message != ''" },
+  error_details: { blank: "''", isLeft: "error_details != ''" },
   // Providers repeat parts of a prompt in their errors.
   "attempt_rows.upstream_message": {
     blank: "arrayMap(text -> '', `attempt_rows.upstream_message`)",

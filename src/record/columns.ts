@@ -9,16 +9,19 @@
 import type { Cost, CostLine } from "../base/money.ts";
 import type { Usage } from "../base/usage.ts";
 import * as f from "./field.ts";
-import type { AttemptRecord, CallRecord } from "./record.ts";
+import type { AttemptRecord, CallRecord, RecordedError } from "./record.ts";
 import { RowBinaryReader } from "./row-binary.ts";
 
 type Identity = Pick<CallRecord, "orgId" | "tsMs" | "requestId">;
 /** The members of an attempt that redaction does not change. */
 type Attempt = Omit<AttemptRecord, "upstreamMessage">;
-type Fixed = Omit<CallRecord, keyof Identity | "redact" | "payloadState" | "attempts"> & {
+type Fixed = Omit<
+  CallRecord,
+  keyof Identity | keyof RecordedError | "redact" | "payloadState" | "attempts"
+> & {
   readonly attempts: readonly Attempt[];
 };
-interface Redactable {
+interface Redactable extends Readonly<RecordedError> {
   readonly payloadState: CallRecord["payloadState"];
   readonly attempts: readonly Pick<AttemptRecord, "upstreamMessage">[];
 }
@@ -132,6 +135,8 @@ export const FIXED = f.group<Fixed>({
 /** The last columns of a row, which redaction may change. */
 export const REDACTABLE = f.group<Redactable>({
   payloadState: f.lowCardinality("payload_state"),
+  errorMessage: f.string("error_message", { since: 6 }),
+  errorDetails: f.string("error_details", { since: 6 }),
   attempts: f.nested("attempt_rows", { upstreamMessage: f.string("upstream_message") }),
 });
 
@@ -155,16 +160,16 @@ export const LAYOUT = Math.max(...COLUMNS.map(({ since }) => since));
 export function readRecord(from: RowBinaryReader, layout: number): Omit<CallRecord, "redact"> {
   const identity = IDENTITY.read(from, layout);
   const { attempts, ...fixed } = FIXED.read(from, layout);
-  const redactable = REDACTABLE.read(from, layout);
+  const { attempts: messages, ...redactable } = REDACTABLE.read(from, layout);
   return {
     ...identity,
     ...fixed,
+    ...redactable,
     // As the migration fills it for rows of before.
     settledAtUs: fixed.settledAtUs || (identity.tsMs + fixed.durationMs) * 1000,
-    payloadState: redactable.payloadState,
     attempts: attempts.map((attempt, at) => ({
       ...attempt,
-      upstreamMessage: redactable.attempts[at]?.upstreamMessage ?? "",
+      upstreamMessage: messages[at]?.upstreamMessage ?? "",
     })),
   };
 }

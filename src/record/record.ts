@@ -50,6 +50,9 @@ export interface Redaction {
   readonly patterns: readonly string[];
 }
 
+/** What of a record tells of the error, beside its code. */
+export type RecordedError = Pick<CallRecord, "errorMessage" | "errorDetails">;
+
 export interface CallRecord {
   requestId: string;
   /** Wall time of its arrival. */
@@ -71,6 +74,13 @@ export interface CallRecord {
   httpStatus: number;
   /** Wire code of the error table; empty when none. */
   errorCode: string;
+  /** What the client was told of the error, 1,000 characters at most; empty where none was, or the org keeps no texts of its calls. */
+  errorMessage: string;
+  /**
+   * JSON of `type`, `status` and, where the error has them, `retry_after_ms`, `param` and `details`; `details_cut` where these were too
+   * long. Empty where there was no error.
+   */
+  errorDetails: string;
   stopReason: string;
   usage: Usage;
   usageSource: UsageSource;

@@ -13,7 +13,7 @@ import { crc32 } from "node:zlib";
 import { DAY_MS } from "../base/time.ts";
 import { FIXED, IDENTITY, LAYOUT, REDACTABLE, readRecord } from "./columns.ts";
 import { FIRST_LAYOUT } from "./field.ts";
-import type { AttemptRecord, CallRecord, PayloadState, Redaction } from "./record.ts";
+import type { AttemptRecord, CallRecord, PayloadState, RecordedError, Redaction } from "./record.ts";
 import { RowBinaryReader, RowBinaryWriter } from "./row-binary.ts";
 
 const FLAGS_AT = 1;
@@ -78,7 +78,8 @@ export function encodeRow(record: CallRecord): Uint8Array {
   const checked = to.at;
   if (hasPayload) writePayload(to, record.tsMs + record.retentionDays * DAY_MS, asked, answered);
   const { view, memory } = to;
-  const isUnfinished = hasRules && (hasPayload || record.attempts.some(hasMessage));
+  const isUnfinished =
+    hasRules && (hasPayload || record.errorDetails !== "" || record.attempts.some(hasMessage));
   view.setUint8(start, LAYOUT);
   view.setUint8(
     start + FLAGS_AT,
@@ -155,9 +156,10 @@ function openRow(bytes: Uint8Array): OpenedRow | undefined {
   if (row.length < HEAD_BYTES || !isKnown(row[0])) return undefined;
   const rulesAt = HEAD_BYTES + row.readUInt32LE(REQUESTS_AT);
   const payloadsAt = rulesAt + row.readUInt32LE(RULES_AT);
-  const textAt = payloadsAt < row.length ? payloadsAt + row.readUInt32LE(IDENTITY_AT) : row.length;
+  const hasPayload = payloadsAt < row.length;
+  const textAt = hasPayload ? payloadsAt + row.readUInt32LE(IDENTITY_AT) : row.length;
   if (crc32(row.subarray(IDENTITY_AT, textAt)) !== row.readUInt32LE(CHECKSUM_AT)) return undefined;
-  if (textAt < row.length && !isText(row, textAt)) return undefined;
+  if (hasPayload && !isText(row, textAt)) return undefined;
   return {
     row,
     rulesAt,
@@ -196,6 +198,7 @@ export interface RowParts {
   readonly rules: string;
   /** One per attempt. */
   readonly upstreamMessages: readonly string[];
+  readonly error: RecordedError;
   /** When the payload expires; 0 if there is none. */
   readonly expiresMs: number;
   readonly request: Uint8Array | undefined;
@@ -213,6 +216,7 @@ export function rowParts(bytes: Uint8Array): RowParts | undefined {
     identity: requests.subarray(0, row.readUInt32LE(IDENTITY_AT)),
     columns,
     payloadState: redactable.payloadState,
+    error: { errorMessage: redactable.errorMessage, errorDetails: redactable.errorDetails },
     rules: rulesIn(open),
     upstreamMessages: redactable.attempts.map(({ upstreamMessage }) => upstreamMessage),
     ...payloadIn(open),
@@ -222,11 +226,11 @@ export function rowParts(bytes: Uint8Array): RowParts | undefined {
 /** Writes the last columns of `requests`, after redaction. */
 export function writeRedactable(
   out: RowBinaryWriter,
-  payloadState: PayloadState,
-  upstreamMessages: readonly string[],
+  { payloadState, upstreamMessages, error }: Pick<RowParts, "payloadState" | "upstreamMessages" | "error">,
 ): void {
   const attempts = upstreamMessages.map((upstreamMessage) => ({ upstreamMessage }));
-  REDACTABLE.write(out, { payloadState, attempts });
+  const { errorMessage, errorDetails } = error;
+  REDACTABLE.write(out, { payloadState, errorMessage, errorDetails, attempts });
 }
 
 const rulesIn = ({ row, rulesAt }: OpenedRow): string =>

@@ -274,6 +274,8 @@ export interface ClientFormat<R extends ClientRequest = ClientRequest> {
   readonly history?: History<R>;
   /** An error as this format's clients read it: a whole body. */
   errorBody(error: WeirError, requestId: string): string;
+  /** The message that `errorBody` has; absent: the error's own. */
+  readonly errorWords?: (error: WeirError) => string;
   /**
    * The same inside a stream that has begun: events as text.
    * @param sequence its number, in formats that number their events

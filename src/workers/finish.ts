@@ -76,9 +76,16 @@ export function finishBatch(
     if (kept === "written") payloadRows++;
     else if (kept === "unredactable") payloadsLost++;
     requests.raw(parts.columns);
-    // An upstream's message may quote the prompt: it is redacted by the same rules.
-    const messages = parts.upstreamMessages.map((message) => redacted(message, redactor, budget));
-    writeRedactable(requests, kept === "unredactable" ? "off" : parts.payloadState, messages);
+    // An upstream's message may quote the prompt, and an error the request: they are redacted by the same rules.
+    const { errorMessage, errorDetails } = parts.error;
+    writeRedactable(requests, {
+      payloadState: kept === "unredactable" ? "off" : parts.payloadState,
+      upstreamMessages: parts.upstreamMessages.map((message) => redacted(message, redactor, budget)),
+      error: {
+        errorMessage: redactedPart(errorMessage, redactor, budget),
+        errorDetails: redactedPart(errorDetails, redactor, budget),
+      },
+    });
     requests.raw(tail);
   }
   return {
@@ -124,6 +131,16 @@ function redacted(message: string, redactor: Redactor | undefined, budget: WorkB
   if (message === "" || redactor === undefined) return "";
   try {
     return redactor.text(message, budget);
+  } catch {
+    return "";
+  }
+}
+
+/** As `redactPayload` of the pool redacts it for whoever reads the row before it is stored. */
+function redactedPart(text: string, redactor: Redactor | undefined, budget: WorkBudget): string {
+  if (text === "" || redactor === undefined) return "";
+  try {
+    return Buffer.from(redactor.bytes(Buffer.from(text), budget)).toString();
   } catch {
     return "";
   }

@@ -65,8 +65,14 @@ const idPath = z.object({
     .describe("Request id of the call."),
 });
 
+interface FoundRecord {
+  readonly record: CallRecord;
+  /** It is not in ClickHouse yet. */
+  readonly pending: boolean;
+}
+
 /**
- * The record of a call; `pending`: it is not in ClickHouse yet.
+ * The record of a call.
  * @throws WeirError 404 where the reader may not see it, with `incomplete_since` where a cell that is gone may have it;
  *   `analytics_unavailable` also where a cell that runs may have it and did not answer
  */
@@ -74,7 +80,7 @@ export async function callRecord(
   { outbox, clickhouse, others }: Pick<LookupDeps, "outbox" | "clickhouse" | "others">,
   reader: Caller,
   requestId: string,
-): Promise<{ readonly record: CallRecord; readonly pending: boolean }> {
+): Promise<FoundRecord> {
   const recent = outbox.recent(requestId);
   const stored = () => storedRequest(clickhouse, reader.orgId, requestId);
   let record = recent ?? (await stored());
@@ -116,7 +122,8 @@ export function lookupOperations(deps: LookupDeps) {
     output: generationSchema,
     errors: ["not_found", "analytics_unavailable"],
     async run({ params }, caller) {
-      return generationWire((await callRecord(deps, caller, params.id)).record);
+      const found = await callRecord(deps, caller, params.id);
+      return generationWire(await withToldError(deps.finisher, found));
     },
   });
 
@@ -133,18 +140,14 @@ export function lookupOperations(deps: LookupDeps) {
     output: requestDetailSchema,
     errors: ["not_found", "analytics_unavailable"],
     async run({ params, query }, caller) {
-      const { record, pending } = await callRecord(deps, caller, params.id);
-      const shown = await payloadOf({ record, pending }, caller, query?.raw ?? false);
-      return requestDetailWire(record, { planOf: deps.planOf, ...shown });
+      const found = await callRecord(deps, caller, params.id);
+      const shown = await payloadOf(found, caller, query?.raw ?? false);
+      return requestDetailWire(await withToldError(deps.finisher, found), { planOf: deps.planOf, ...shown });
     },
   });
 
   /** The payload as far as the caller may see it, or why there is none. */
-  async function payloadOf(
-    { record, pending }: { readonly record: CallRecord; readonly pending: boolean },
-    caller: Caller,
-    raw: boolean,
-  ) {
+  async function payloadOf({ record, pending }: FoundRecord, caller: Caller, raw: boolean) {
     const { payloadState } = record;
     if (payloadState !== "available") return { payloadState };
     if (record.tsMs <= clock.now() - deps.retentionDays(record.orgId) * DAY_MS) return EXPIRED;
@@ -168,6 +171,17 @@ export function lookupOperations(deps: LookupDeps) {
   }
 
   return { getGeneration, getRequest };
+}
+
+/** The record with what it tells of its error as that will be stored: redacted, or without it where it cannot be redacted. */
+async function withToldError(finisher: Finisher, { record, pending }: FoundRecord): Promise<CallRecord> {
+  const { redact, errorMessage, errorDetails } = record;
+  const hasRules = redact.presets.length + redact.patterns.length > 0;
+  if (!pending || !hasRules || errorDetails === "") return record;
+  const parts = [errorMessage, errorDetails].map((text) => Buffer.from(text));
+  const redacted = await finisher.redactPayload(redact, parts).catch(() => []);
+  const [message = "", details = ""] = redacted.map(textOf);
+  return { ...record, errorMessage: message, errorDetails: details };
 }
 
 /** Redacts a payload that is still in the outbox, as it will be stored; undefined if it cannot be redacted. */

@@ -6,6 +6,7 @@ import { usageWire } from "../../base/usage.ts";
 import { REQUEST_COLUMNS, type Values, valuesOf } from "../../record/columns.ts";
 import { type CallRecord, isCharged, type PayloadState } from "../../record/record.ts";
 import type { Candidate } from "./answer.ts";
+import { errorSchema, errorWire } from "./error-wire.ts";
 import { type PlanOf, planSchema, planWire } from "./plan-wire.ts";
 
 const count = z.int().min(0);
@@ -78,8 +79,10 @@ export const generationSchema = z.object({
   stop: stopSchema,
   attempts: z.array(z.object(attempted)).describe("The endpoints that were asked, in order."),
   warnings: field.warnings,
+  error: errorSchema,
 });
 
+/** @param r with its error redacted, if its row still waits in the outbox */
 export const generationWire = (r: CallRecord): z.input<typeof generationSchema> => ({
   id: r.requestId,
   created: isoTime(r.tsMs),
@@ -106,6 +109,7 @@ export const generationWire = (r: CallRecord): z.input<typeof generationSchema> 
     ttft_ms: a.ttftMs,
   })),
   warnings: [...r.warnings],
+  error: errorWire(r),
 });
 
 export const requestSchema = z.object({
@@ -191,6 +195,7 @@ export const requestDetailSchema = requestSchema.extend({
   client_ip_prefix: z.string().describe("The client's network: /24 of IPv4, /48 of IPv6."),
   route_trace: z.string().describe("What decided about the endpoints."),
   plan: planSchema,
+  error: errorSchema,
   cost: costSchema,
   receipt: z
     .string()
@@ -298,6 +303,7 @@ interface Beside {
   readonly payload?: DetailPayload;
 }
 
+/** @param r as of `generationWire` */
 export function requestDetailWire(r: CallRecord, { planOf, payloadState, payload }: Beside): Detail {
   const usage = usageWire(r.usage);
   const { cost, timing } = generationWire(r);
@@ -305,6 +311,7 @@ export function requestDetailWire(r: CallRecord, { planOf, payloadState, payload
     ...(valuesOf(r, DETAIL_COLUMNS) as Detail),
     ...listItem(valuesOf(r, LIST_COLUMNS)),
     plan: planWire(r, planOf(r)),
+    error: errorWire(r),
     cost,
     receipt: `/v1/generation/${r.requestId}/receipt`,
     ledger: isCharged(r) ? `/v1/credits/ledger?request_id=${r.requestId}` : null,

@@ -4,6 +4,7 @@ import type { RouteOptions } from "../../base/route.ts";
 import type { AttemptRecord, CallRecord, CallStatus, PayloadState, Redaction } from "../../record/record.ts";
 import { redactor } from "../../workers/redact.ts";
 import type { Call } from "./call.ts";
+import { recordedError } from "./errors/recorded-error.ts";
 import type { Metered } from "./meter.ts";
 
 export interface Ending {
@@ -36,6 +37,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
   const durationMs = nowMs - incoming.startMs;
   const payloadState = payloadStateOf(deps, call, zdr, ending);
   const payload = payloadOf(call, payloadState, ending);
+  const told = recordedError(ending.error, incoming.format, keepsText(call, zdr));
   return {
     requestId: incoming.requestId,
     tsMs: incoming.tsMs,
@@ -54,6 +56,8 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     status: ending.status,
     httpStatus: ending.httpStatus,
     errorCode: ending.error?.code ?? "",
+    errorMessage: told.errorMessage,
+    errorDetails: told.errorDetails,
     stopReason: ending.stopReason,
     usage: ending.metered.usage,
     usageSource: ending.metered.source,
@@ -133,11 +137,18 @@ function payloadStateOf(deps: RecordDeps, call: Call, zdr: boolean, ending: Endi
  * The payload with its redaction rules. Most payloads have nothing to redact: a check here spares them a worker. The members
  * are copied one by one: with a spread, V8 would give each record a shape of its own.
  */
-function payloadOf({ incoming, key, attempts }: Call, state: PayloadState, { response }: Ending): Payload {
+function payloadOf(
+  { incoming, key, attempts }: Call,
+  state: PayloadState,
+  { response, error }: Ending,
+): Payload {
   const { redact } = key.dataPolicy;
   if (state !== "available") return { redact, request: undefined, response: undefined };
   const { body } = incoming;
-  const isChecked = !attempts.some(hasMessage) && body.length + (response?.length ?? 0) <= MAX_CHECKED_BYTES;
+  const isChecked =
+    error === undefined &&
+    !attempts.some(hasMessage) &&
+    body.length + (response?.length ?? 0) <= MAX_CHECKED_BYTES;
   return {
     redact: isChecked && isClean(redact, body, response) ? NOTHING_TO_REDACT : redact,
     request: body,

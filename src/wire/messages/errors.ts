@@ -19,11 +19,15 @@ const TYPES: Readonly<Record<number, string>> = {
 const typeOf = (status: number): string =>
   TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
 
+/** The message, in the words that Anthropic has for a prompt that is too long. */
+export const messagesErrorWords = ({ message, overflow }: WeirError): string =>
+  overflow === undefined ? message : cut(messagesOverflow(overflow));
+
 const envelope = (error: WeirError, requestId: string) => ({
   type: "error",
   error: {
     type: typeOf(error.status),
-    message: error.overflow === undefined ? error.message : cut(messagesOverflow(error.overflow)),
+    message: messagesErrorWords(error),
     code: error.code,
     ...(error.param !== undefined && { param: error.param }),
     ...(error.retryAfterMs !== undefined && { retry_after_ms: error.retryAfterMs }),

@@ -2,7 +2,7 @@
 import type { ClientFormat } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { sseEvent } from "../neutral/sse.ts";
-import { messagesErrorBody, messagesErrorEvent } from "./errors.ts";
+import { messagesErrorBody, messagesErrorEvent, messagesErrorWords } from "./errors.ts";
 import { messagesNeutral } from "./neutral-request.ts";
 import { type MessagesRequest, promptTexts, readMessagesCount, readMessagesRequest } from "./request.ts";
 import { messagesCountSplice, messagesSplice } from "./splice.ts";
@@ -42,6 +42,7 @@ export const messagesFormat: ClientFormat<MessagesRequest> = {
     streamWriter: (_request, identity) => new MessagesStreamWriter(identity),
   },
   errorBody: messagesErrorBody,
+  errorWords: messagesErrorWords,
   errorEvent: messagesErrorEvent,
 };
 

@@ -138,7 +138,7 @@ describe("a row of release 0.1.0", () => {
 test("C5: a row of layout 3 is read with the columns of layout 4, where it has them", () => {
   const kept = JSON.parse(readFileSync(new URL("../../releases/layout-4.row.json", import.meta.url), "utf8"));
   const attempts = kept.record.attempts.map((attempt: object) => ({ ...attempt, refusal: "" }));
-  const record = { ...kept.record, attempts };
+  const record = { ...kept.record, attempts, errorMessage: "", errorDetails: "" };
   const row = Buffer.from(kept.row, "base64");
   for (const layout of [3, 4]) {
     row[0] = layout;

@@ -1,6 +1,8 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, describe, expect, it } from "vitest";
+import { LAYOUT, readRecord } from "../../../src/record/columns.ts";
 import { decodeRow, encodeRow } from "../../../src/record/row.ts";
+import { RowBinaryReader } from "../../../src/record/row-binary.ts";
 import { openPool } from "../../../src/workers/pool.ts";
 import { distinctRecord, record } from "../../support/analytics/records.ts";
 
@@ -66,10 +68,34 @@ describe("a row of the outbox", () => {
     expect(text).not.toContain("sk-aaaa");
   });
 
+  it("is finished with what it tells of its error redacted, also where its payload is not kept", async () => {
+    const secret = "sk-aaaaaaaaaaaaaaaaaaaaaaaa";
+    const told = { param: `/${secret}`, status: 400, details: { upstream_code: secret } };
+    const { request, response, ...refused } = record({
+      payloadState: "off",
+      redact: { presets: ["api_key"], patterns: [] },
+      errorCode: "invalid_value",
+      errorMessage: `${secret} is no model`,
+      errorDetails: JSON.stringify(told),
+    });
+    const finished = await pool.finish(joined([encodeRow(refused)]));
+    const stored = readRecord(new RowBinaryReader(Buffer.from(finished.requests.bytes), 0), LAYOUT);
+    expect(stored.errorMessage).toBe("[REDACTED:api_key] is no model");
+    expect(JSON.parse(stored.errorDetails)).toEqual({
+      param: "/[REDACTED:api_key]",
+      status: 400,
+      details: { upstream_code: "[REDACTED:api_key]" },
+    });
+    const unreadable = { ...refused, redact: { presets: [], patterns: ["("] } };
+    const without = await pool.finish(joined([encodeRow(unreadable)]));
+    const row = readRecord(new RowBinaryReader(Buffer.from(without.requests.bytes), 0), LAYOUT);
+    expect([row.errorCode, row.errorMessage, row.errorDetails]).toEqual(["invalid_value", "", ""]);
+  });
+
   it("that is damaged anywhere never throws (each cut, each flipped byte of the head)", async () => {
     const bytes = encodeRow(distinct);
     const damaged: Uint8Array[] = [];
-    for (let cut = 0; cut < bytes.length; cut += 7) damaged.push(bytes.slice(0, cut));
+    for (let cut = 0; cut < bytes.length; cut++) damaged.push(bytes.slice(0, cut));
     for (let at = 0; at < 60; at++) {
       const copy = Uint8Array.from(bytes);
       copy[at] = (copy[at] ?? 0) ^ 0xff;

@@ -22,6 +22,8 @@ export const aRecord = (changes: Partial<CallRecord> = {}): CallRecord => ({
   status: "ok",
   httpStatus: 200,
   errorCode: "",
+  errorMessage: "",
+  errorDetails: "",
   stopReason: "stop",
   usageSource: "provider",
   charged: true,
