@@ -37,6 +37,7 @@ import type { GroupNames } from "./usage/group-names.ts";
 import { type ModelStatsReader, modelStats } from "./usage/model-stats.ts";
 import { operatorUsageOperations } from "./usage/operator-usage-operations.ts";
 import { type PolicyReports, policyReports } from "./usage/policy-reports.ts";
+import { type ProviderRefusals, providerRefusals } from "./usage/provider-refusals.ts";
 import { type ProviderUsage, providerUsage } from "./usage/provider-usage.ts";
 import { type PublicFigures, publicFigures } from "./usage/public-figures.ts";
 import { type RecentSpendReader, recentSpend } from "./usage/recent-spend.ts";
@@ -131,6 +132,8 @@ export interface Analytics {
   readonly usageOf: ProviderUsage;
   /** What an org, its projects and its keys were charged lately. */
   readonly recentSpend: RecentSpendReader;
+  /** What providers refused in the last 24 hours; undefined where that cannot be read in time. */
+  readonly providerRefusals: ProviderRefusals;
   /** The record of one call, if the caller may see it. @throws WeirError 404, `analytics_unavailable` */
   recordOf(caller: Caller, requestId: string): Promise<CallRecord>;
   /**
@@ -331,6 +334,7 @@ const figuresOf = (reads: FigureReads) => ({
   traffic: traffic(reads),
   usageOf: providerUsage(reads),
   recentSpend: recentSpend(reads),
+  providerRefusals: providerRefusals(reads),
 });
 
 /** What only the embedded engine is given. */

@@ -72,12 +72,23 @@ export interface Provider {
   readonly status: "active" | "inactive";
   /** Environment variables it lacks; alternatives are one text ("A or B"). Absent: none. */
   readonly missing?: readonly string[];
+  /** Environment variables that it is configured by, for the operator; no value. Absent: none. */
+  readonly variables?: readonly ProviderVariable[];
   /** Disabled in the catalog's file: an org's own key does not enable it either. */
   readonly isSwitchedOff?: boolean;
   /** How this provider deviates from its dialects, as data. */
   readonly quirks: ProviderQuirks;
   /** List prices of tools that it runs, USD per 1,000 uses: the default of its endpoints' prices. */
   readonly serverTools?: Readonly<Partial<Record<string, number>>>;
+}
+
+export interface ProviderVariable {
+  readonly name: string;
+  /** `address`: its URL or its proxy is made of it. */
+  readonly use: "credential" | "address";
+  readonly isSet: boolean;
+  /** The platform's key that was read from it. Absent: none, or one that an earlier variable holds too. */
+  readonly keyId?: string;
 }
 
 /** One credential for a provider, and what may be shown of it. */

@@ -19,6 +19,8 @@ export interface ProviderKeysOptions {
 export class ProviderKeys {
   readonly #vault: Vault;
   readonly #orgs = new Map<string, OrgKeys>();
+  /** Readable keys of all orgs, by provider. */
+  readonly #counts = new Map<string, number>();
   /** Ids of rows that cannot be decrypted. */
   readonly #unreadable = new Set<string>();
 
@@ -36,6 +38,15 @@ export class ProviderKeys {
     return this.#orgs.get(orgId);
   }
 
+  /** Readable keys that orgs have of a provider. */
+  countOf(providerId: string): number {
+    return this.#counts.get(providerId) ?? 0;
+  }
+
+  #count(keys: OrgKeys | undefined, sign: 1 | -1): void {
+    for (const [id, size] of keys?.sizes() ?? []) this.#counts.set(id, this.countOf(id) + sign * size);
+  }
+
   /** Encrypts a credential for a row of this owner. */
   seal(credential: Credential, owner: VaultOwner): Uint8Array {
     return this.#vault.seal(JSON.stringify(credential), owner);
@@ -46,11 +57,12 @@ export class ProviderKeys {
   }
 
   #read(orgId: string, rows: readonly ProviderKeyRow[]): void {
+    const before = this.#orgs.get(orgId);
+    this.#count(before, -1);
     if (rows.length === 0) {
       this.#orgs.delete(orgId);
       return;
     }
-    const before = this.#orgs.get(orgId);
     const pools = new Map<string, Pool>();
     // Oldest first, so that a key keeps its position in the pool.
     for (const [providerId, own] of Map.groupBy(rows.toReversed(), (row) => row.providerId)) {
@@ -58,7 +70,9 @@ export class ProviderKeys {
       const keys = own.flatMap((row) => before?.keyOf(providerId, row.id) ?? this.#decrypted(row) ?? []);
       pools.set(providerId, { keys, platformFallback: own.every((row) => row.platformFallback) });
     }
-    this.#orgs.set(orgId, new OrgKeys(pools));
+    const after = new OrgKeys(pools);
+    this.#count(after, 1);
+    this.#orgs.set(orgId, after);
   }
 
   #decrypted(row: ProviderKeyRow): ProviderKey | undefined {
@@ -92,6 +106,11 @@ export class OrgKeys {
   /** The org's pool for a provider; empty without a readable key. */
   of(providerId: string): readonly ProviderKey[] {
     return this.#pools.get(providerId)?.keys ?? NO_KEYS;
+  }
+
+  /** Number of readable keys by provider. */
+  *sizes(): Iterable<readonly [providerId: string, keys: number]> {
+    for (const [id, { keys }] of this.#pools) yield [id, keys.length];
   }
 
   keyOf(providerId: string, id: string): ProviderKey | undefined {

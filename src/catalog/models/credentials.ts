@@ -18,6 +18,8 @@ interface PoolCredential {
 
 export interface Pool {
   readonly found: readonly PoolCredential[];
+  /** Variables that a credential is looked for in: the first of each pool, and further ones that are set. */
+  readonly variables: readonly { readonly name: string; readonly isSet: boolean; readonly place?: number }[];
   /** Why some of the variables that are set cannot be used. */
   readonly faults: readonly string[];
 }
@@ -51,7 +53,8 @@ export async function poolOf(
       .filter(({ place, variable }) => place === 1 || !taken.has(variable))
       .map(({ place, variable }) => ({ place, variable, value: setting(env, variable) }))
       .filter(({ value }) => value !== undefined);
-  const set = entry.credential_env.map(placesOf).find((places) => places.length > 0) ?? [];
+  const pools = entry.credential_env.map(placesOf);
+  const set = pools.find((places) => places.length > 0) ?? [];
   for (const { place, variable, value = "" } of set) {
     const read = entry.auth === "google_oauth" ? await readServiceAccount(value) : { credential: value };
     if (typeof read === "string") faults.push(`the file that ${variable} names ${read}`);
@@ -61,8 +64,36 @@ export async function poolOf(
   if (entry.auth === "aws_sigv4" && set.length === 0) {
     for (const place of PLACES) add(place, awsKeys(env, place));
   }
-  return { found, faults };
+  const isUsed = (place: number) => found.some((key) => key.place === place);
+  const variables = entry.credential_env.flatMap((name, at) => {
+    const ofPool = pools[at] ?? [];
+    const shown = ofPool.map(({ variable, place }) => ({
+      name: variable,
+      isSet: true,
+      ...(ofPool === set && isUsed(place) && { place }),
+    }));
+    return shown.some((one) => one.name === name) ? shown : [{ name, isSet: false }, ...shown];
+  });
+  return { found, faults, variables: [...variables, ...awsVariables(entry, env, set.length === 0)] };
 }
+
+/** AWS's standard variables; @param isUsed no variable of the file is set, so its keys are read from them */
+function awsVariables(
+  { auth }: ProviderEntry,
+  env: Variables,
+  isUsed: boolean,
+): { name: string; isSet: boolean; place?: number }[] {
+  if (auth !== "aws_sigv4") return [];
+  return PLACES.flatMap((place) => {
+    const names = AWS_NAMES.map((name) => placed(name, place));
+    const areSet = names.map((name) => setting(env, name) !== undefined);
+    if (place > 1 && !areSet.includes(true)) return [];
+    const ofKey = isUsed && !areSet.includes(false) ? { place } : {};
+    return names.map((name, at) => ({ name, isSet: areSet[at] ?? false, ...ofKey }));
+  });
+}
+
+const AWS_NAMES = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
 
 const placed = (name: string, place: number): string => (place === 1 ? name : `${name}_${place}`);
 

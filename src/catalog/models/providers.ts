@@ -11,6 +11,7 @@ import type {
   Provider,
   ProviderKey,
   ProviderQuirks,
+  ProviderVariable,
 } from "../../base/endpoint.ts";
 import { readProxyAddress } from "../../base/network/proxy-address.ts";
 import { platformKey } from "../../base/provider-key.ts";
@@ -43,14 +44,44 @@ export async function buildProviders(
     for (const dialect of Object.keys(entry.paths).filter((d) => !entry.dialects.includes(d as Dialect))) {
       refuse(["paths", dialect], `${entry.id} does not speak ${dialect}: add it to dialects`);
     }
-    const { found, faults } = await poolOf(entry, environment.env, taken);
+    const { found, faults, variables } = await poolOf(entry, environment.env, taken);
     // Without an address the provider is unused, so faults of its key files do not matter.
     for (const fault of urls === undefined ? [] : faults) refuse(["credential_env"], fault);
     const keys = found.map(({ place, credential }) => platformKey(entry.id, place, credential));
     if (keys.length === 0 && needsCredential(entry)) missing.add(wantedCredential(entry));
-    providers.set(entry.id, provider(entry, urls, keys, { env: environment.env, missing: [...missing] }));
+    const places = new Map(found.map(({ place }, at) => [place, keys[at]?.id]));
+    const shown = variables.map(({ name, isSet, place }): ProviderVariable => {
+      const keyId = place === undefined ? undefined : places.get(place);
+      return { name, use: "credential", isSet, ...(keyId !== undefined && { keyId }) };
+    });
+    const read: ReadVariables = {
+      env: environment.env,
+      missing: [...missing],
+      variables: [...shown, ...addressVariables(entry, environment)],
+    };
+    providers.set(entry.id, provider(entry, urls, keys, read));
   }
   return providers;
+}
+
+interface ReadVariables {
+  readonly env: Variables;
+  readonly missing: readonly string[];
+  readonly variables: readonly ProviderVariable[];
+}
+
+/** Those that URLs and proxy are made of. */
+function addressVariables(
+  { base_url, region_urls, proxy = "" }: ProviderEntry,
+  environment: Environment,
+): ProviderVariable[] {
+  const templates = [base_url, ...Object.values(region_urls), proxy];
+  const names = templates.flatMap((text) => Array.from(text.matchAll(NAMED), ([, name = ""]) => name));
+  return [...new Set(names)].map((name) => ({
+    name,
+    use: "address",
+    isSet: Boolean(settingOf(name, environment)),
+  }));
 }
 
 interface Urls {
@@ -109,7 +140,7 @@ function provider(
   entry: ProviderEntry,
   urls: Urls | undefined,
   keys: readonly ProviderKey[],
-  { env, missing }: { readonly env: Variables; readonly missing: readonly string[] },
+  { env, missing, variables }: ReadVariables,
 ): Provider {
   // Without any credential the provider gets one key without a credential, if it accepts such calls.
   const pool = keys.length > 0 || needsCredential(entry) ? keys : [platformKey(entry.id, 1, undefined)];
@@ -132,6 +163,7 @@ function provider(
     termsUrl: entry.terms_url,
     verifiedAt: entry.verified_at,
     missing: Object.freeze(missing),
+    variables: Object.freeze(variables),
     isSwitchedOff: entry.status === "inactive",
     status: entry.status === "active" && reachable ? "active" : "inactive",
     quirks: quirksOf(entry),
@@ -157,15 +189,16 @@ const quirksOf = ({ quirks }: ProviderEntry): ProviderQuirks =>
     bodies: Object.freeze(quirks.bodies) as Partial<Record<Dialect, BodyQuirks>>,
   });
 
+const NAMED = /\$\{([A-Z][A-Z0-9_]*)\}/g;
+
+const settingOf = (name: string, { env, simulatorUrl }: Environment): string | undefined =>
+  name === "SIMULATOR_URL" ? simulatorUrl : env[name]?.trim();
+
 /** Replaces `${NAME}`; undefined when a variable is unset, which is added to `missing`. */
-function expand(
-  template: string,
-  { env, simulatorUrl }: Environment,
-  missing: Set<string>,
-): string | undefined {
+function expand(template: string, environment: Environment, missing: Set<string>): string | undefined {
   let complete = true;
-  const url = template.replaceAll(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_, name: string) => {
-    const value = name === "SIMULATOR_URL" ? simulatorUrl : env[name]?.trim();
+  const url = template.replaceAll(NAMED, (_, name: string) => {
+    const value = settingOf(name, environment);
     if (!value) {
       complete = false;
       missing.add(name);

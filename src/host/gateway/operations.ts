@@ -21,6 +21,7 @@ import { anthropicModelOperations } from "../../catalog/models/anthropic-model-o
 import { catalogOperations } from "../../catalog/models/operations.ts";
 import { providerOperations } from "../../catalog/models/provider-operations.ts";
 import { statsOperations } from "../../catalog/models/stats-operations.ts";
+import { operatorProviderOperations } from "../../catalog/operator/provider-operations.ts";
 import { operatorCellOperations } from "../../cluster/cells/operations.ts";
 import { creditOperations } from "../../credits/ledger/operations.ts";
 import { budgetOperations } from "../../credits/limits/budget-operations.ts";
@@ -36,11 +37,17 @@ import { type Config, isLocalOnly } from "../settings/config.ts";
 import { budgetOwners } from "./budget-owners.ts";
 import { callEndOf } from "./call-end.ts";
 import type { House } from "./house.ts";
+import { operatorProviderDeps } from "./operator-providers.ts";
 import { VERSION } from "./version.ts";
 
 /** Below one heading of the reference, routes stand in this order. */
 export function operationsOf(house: House, config: Config): readonly Offered[] {
-  const byName = [...ofCalls(house), ...ofAccounts(house, config), ...ofMoney(house), ...ofOperators(house)];
+  const byName = [
+    ...ofCalls(house),
+    ...ofAccounts(house, config),
+    ...ofMoney(house),
+    ...ofOperators(house, config),
+  ];
   const named = byName.flatMap((some) => Object.entries(some).map(([name, each]) => ({ ...each, name })));
   return [...named, house.people.identity.notices.hook, house.billing.payments.inbound.hook];
 }
@@ -108,13 +115,14 @@ function ofMoney({ ground: { cursors }, money, billing, people, analytics }: Hou
 }
 
 /** For whoever runs the installation; other rooms have more of these beside their own. */
-const ofOperators = (house: House): readonly ByName[] => [
+const ofOperators = (house: House, { cell }: Config): readonly ByName[] => [
   operatorOperations({
     ...house.ground,
     ...house.people.account,
     ...house.money,
     approveCorrection: house.billing.invoices.approveCorrection,
   }),
+  operatorProviderOperations(operatorProviderDeps(house, cell)),
   operatorCellOperations({ cells: house.ground.cell }),
   reconciliationOperations(house.billing.books),
   providerBillOperations({ usage: house.analytics.usageOf }),

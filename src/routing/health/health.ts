@@ -6,8 +6,15 @@ import type { Clock } from "../../base/clock.ts";
 import type { Endpoint, Model, ProviderKey } from "../../base/endpoint.ts";
 import type { ErrorClass } from "../../record/record.ts";
 import type { DecayedMean } from "./decaying-mean.ts";
-import { type LaneLease, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
-import { type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
+import {
+  type Cooling,
+  type LaneLease,
+  type LanePreference,
+  type LaneResult,
+  type LaneSnapshot,
+  Lanes,
+} from "./lanes.ts";
+import { isOvertakenLate, type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
 import { OthersErrors } from "./others-errors.ts";
 import type { KeyResult } from "./refused-keys.ts";
 
@@ -61,6 +68,8 @@ export interface Outage {
 
 export interface LiveHealth extends EndpointHealth {
   readonly state: HealthState;
+  /** Class of the last failure that this process saw there since its start; empty: none. */
+  readonly lastFailure: ErrorClass;
 }
 
 /** An org's own provider keys, as far as health needs them. */
@@ -92,12 +101,6 @@ const LEAST_PATIENCE_MS = 3_000;
 /** An endpoint that never answered may be slower than the others of its model, but not by this much. */
 const FIRST_PATIENCE_MS = 10_000;
 const UNKNOWN_PATIENCE_MS = 60_000;
-/**
- * An overtaken call was late after this many times the usual time: the other endpoint's answer allows a stricter
- * judgement.
- */
-const OVERTAKEN_PATIENCE = 3;
-
 const UNOBSERVED = {
   errorRate: 0,
   failing: false,
@@ -231,7 +234,7 @@ export class Health implements HealthView {
   }
 
   /** How long a key is out there, for other processes; undefined where it is not. */
-  cooling(endpoint: Endpoint, key: ProviderKey): LaneSnapshot | undefined {
+  cooling(endpoint: Endpoint, key: ProviderKey): Cooling | undefined {
     return this.#lanes.cooling(endpoint.id, key, this.#clock.monotonic());
   }
 
@@ -262,11 +265,12 @@ export class Health implements HealthView {
    */
   live(endpoint: Endpoint): LiveHealth | undefined {
     const nowMs = this.#clock.monotonic();
-    const own = this.#observed.get(endpoint.id)?.errors;
-    const errorRate = this.#others.errorRate(endpoint.id, own, nowMs);
+    const observed = this.#observed.get(endpoint.id);
+    const errorRate = this.#others.errorRate(endpoint.id, observed?.errors, nowMs);
     const seen = this.of(endpoint) ?? (errorRate === undefined ? undefined : { ...UNOBSERVED, ...NOT_OUT });
     const shown = seen && { ...seen, errorRate: errorRate ?? 0 };
-    return shown && { ...shown, state: stateOf(shown, errorRate !== undefined) };
+    const state = shown && stateOf(shown, errorRate !== undefined);
+    return state && { ...shown, state, lastFailure: observed?.failedFor ?? "" };
   }
 
   /** Call it after a failure there: it looks at each of the platform's keys. Undefined: calls get through, or may. */
@@ -377,17 +381,6 @@ function stateOf(seen: EndpointHealth, hasResults: boolean): HealthState {
   if (seen.failing) return "failing";
   if (seen.errorRate > DEGRADED_ERROR_RATE) return "degraded";
   return hasResults || seen.ttftMs !== undefined ? "healthy" : "unknown";
-}
-
-/** A hedge hides a late endpoint from callers; it must not hide it from the plans. */
-function isOvertakenLate(
-  seen: Observed,
-  { sinceMs }: LaneLease,
-  { ttftMs }: Observation,
-  nowMs: number,
-): boolean {
-  const usualMs = seen.usualMs(ttftMs !== undefined, nowMs);
-  return usualMs !== undefined && nowMs - sinceMs >= usualMs * OVERTAKEN_PATIENCE;
 }
 
 /** Client errors and disconnects say nothing about the endpoint; nor does an org's own bad key. */

@@ -44,6 +44,12 @@ export interface LaneSnapshot {
   readonly refusedForMs?: number | undefined;
 }
 
+/** A key that is out somewhere. */
+export interface Cooling extends LaneSnapshot {
+  /** It is out there because of 403, not for lack of capacity; absent: it is not, or another process found out. */
+  readonly isForbidden?: true;
+}
+
 /**
  * A caller stays at its key while that has at most this many more calls in flight than the least loaded key, or a
  * quarter more.
@@ -264,7 +270,7 @@ export class Lanes {
   }
 
   /** How long a key is out there, for another process; undefined where it is not. */
-  cooling(endpointId: string, key: ProviderKey, nowMs: number): LaneSnapshot | undefined {
+  cooling(endpointId: string, key: ProviderKey, nowMs: number): Cooling | undefined {
     const state = this.#known(endpointId, key, nowMs);
     const breaker = state?.hint === key.hint && state.breaker.isOpen(nowMs) ? state.breaker : undefined;
     const refused = this.#refused.of(key)?.breaker;
@@ -277,6 +283,7 @@ export class Lanes {
       outForMs: breaker === undefined ? 0 : breaker.untilMs - nowMs,
       ...(breaker && { askedForMs: Math.max(breaker.askedUntilMs - nowMs, 0) }),
       ...(refusedForMs > 0 && { refusedForMs }),
+      ...(breaker && state?.isForbidden && { isForbidden: true as const }),
     };
   }
 

@@ -75,6 +75,11 @@ export class Observed {
     return this.#trouble.waitMs(nowMs) > 0;
   }
 
+  /** Class of the last failure since the start that counted; empty: none did. */
+  get failedFor(): ErrorClass {
+    return this.#failedFor;
+  }
+
   /** Since when it fails, and what its newest failure was; undefined: it does not. */
   outage(): { readonly sinceMs: number; readonly reason: ErrorClass } | undefined {
     return this.#trouble.streak > 0 ? { sinceMs: this.#outageSinceMs, reason: this.#failedFor } : undefined;
@@ -200,6 +205,23 @@ export class Observed {
     this.#trouble.probed();
     return true;
   }
+}
+
+/**
+ * An overtaken call was late after this many times the usual time: the other endpoint's answer allows a stricter
+ * judgement.
+ */
+const OVERTAKEN_PATIENCE = 3;
+
+/** A hedge hides a late endpoint from callers; it must not hide it from the plans. */
+export function isOvertakenLate(
+  seen: Observed,
+  { sinceMs }: LaneLease,
+  { ttftMs }: Observation,
+  nowMs: number,
+): boolean {
+  const usualMs = seen.usualMs(ttftMs !== undefined, nowMs);
+  return usualMs !== undefined && nowMs - sinceMs >= usualMs * OVERTAKEN_PATIENCE;
 }
 
 /** Adds a measurement; a stale mean starts over. */

@@ -43,8 +43,10 @@ export function shareCoolDowns({ signals, health, timers }: CoolDownDeps): void 
     for (const [id, [endpoint, key]] of refused) {
       if (told.length === MOST) break;
       refused.delete(id);
-      const cooling = health.cooling(endpoint, key);
-      if (cooling !== undefined) told.push({ ...cooling, endpointId: endpoint.id, isByok: key.isByok });
+      const found = health.cooling(endpoint, key);
+      if (found === undefined) continue;
+      const { isForbidden: _, ...cooling } = found;
+      told.push({ ...cooling, endpointId: endpoint.id, isByok: key.isByok });
     }
     if (told.length > 0) signals.tell("cool-downs", told);
     if (refused.size > 0) arm();

@@ -330,6 +330,7 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
     values: ofInvoice,
     body: () => ({ gstin: "33AACCN4455M1ZA", reason: "a test" }),
   },
+  "GET /v1/operator/providers/{id}": { values: () => ({ id: "simulator" }) },
   "POST /v1/operator/reconciliation": { body: () => ({}) },
   "POST /v1/operator/provider-bills": {
     body: () => ({ provider: "sim", csv: "day,model,cost_usd\n2026-11-01,sim-small,1.00\n" }),

@@ -108,6 +108,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "account/webhooks": ["base/operation", "store", "store/events", "store/jobs", "outbound", "account"],
   catalog: ["base/operation"],
   "catalog/models": ["base/operation", "base/document", "store", "catalog"],
+  // Providers as whoever runs the installation sees them.
+  "catalog/operator": ["base/operation", "catalog/models"],
   // Prices and models of other lists, for files of the catalog.
   "catalog/import": ["base/document", "catalog/models"],
   // An org's apps and the public pages; figures come by ports.
