@@ -49,11 +49,15 @@ export interface KeyRow {
    */
   readonly isRevoked: boolean;
   readonly rotatedFrom: string | null;
+  /** Id of the key that replaces it. Absent where none does, and in rows of earlier releases. */
+  readonly replacedBy?: string;
   /**
    * Id of the first key of its chain of rotations. Absent where it replaced none, and in rows of earlier releases:
    * `AccountTables.lineageOf` knows it of every key.
    */
   readonly lineageId?: string;
+  /** A person's key of the playground, whose secret is replaced in place. Absent: a key that somebody made. */
+  readonly kind?: "playground";
   /** Id of the person, key or operator who made it; absent in rows of release 0.1.0. */
   readonly createdBy?: string;
   /** Id of the person behind it: who made it, or stands behind the key that did; absent where nobody is known. */
@@ -70,7 +74,7 @@ export const revokedKey = (row: KeyRow, nowMs: number): KeyRow => ({
 /** What the creator of a key chooses; id, time and secret are generated. */
 export type KeyOrder = Omit<
   KeyRow,
-  "id" | "hash" | "hint" | "createdAtMs" | "expiresAtMs" | "revokedAtMs" | "isRevoked"
+  "id" | "hash" | "hint" | "createdAtMs" | "expiresAtMs" | "revokedAtMs" | "isRevoked" | "replacedBy"
 >;
 
 export const newKey = (order: KeyOrder, secret: string, nowMs: number): KeyRow => ({
@@ -107,6 +111,10 @@ export const keyShape = z.object({
   project_id: field.projectId,
   name: z.string().describe("Your name for the key."),
   hint: z.string().describe("The end of the secret, to tell keys apart."),
+  kind: z
+    .literal("playground")
+    .optional()
+    .describe("A person's key of the playground; absent for a key that somebody made."),
   environment: field.environment,
   scopes: z.array(z.enum(SCOPES)).describe("What the key may do."),
   status: z.enum(KEY_STATUSES).describe("`active`, `rotating` (works in its grace), `revoked` or `expired`."),
@@ -157,6 +165,7 @@ export function keyWire(
     project_id: row.projectId,
     name: row.name,
     hint: row.hint,
+    ...(row.kind !== undefined && { kind: row.kind }),
     environment: row.environment,
     scopes: [...row.scopes],
     status,

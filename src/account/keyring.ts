@@ -99,6 +99,8 @@ export class Keyring {
     options.accounts.watch({
       key: (id, row) => {
         if (row === undefined) return this.#forgetWhere((context) => context.keyId === id);
+        // Its secret may have been another one.
+        if (row.kind === "playground") return this.#forgetWhere((context) => context.keyId === id);
         this.#forget(row.hash);
         const lineageId = options.accounts.lineageOf(row);
         // Its limits and budget may count for the calls of the key that it replaced.

@@ -37,10 +37,12 @@ export function assertKeyMakerStays(
   nowMs: number,
 ): void {
   if (hasPeople(accounts, orgId)) return;
-  const before = accounts.workingKeys(orgId, nowMs);
+  const before = changed.map(({ id }) => accounts.key(id)).filter((row) => row !== undefined);
+  const had = RANK[standingOf(before, nowMs)];
+  if (RANK[standingOf(changed, nowMs)] >= had) return;
   const ids = new Set(changed.map(({ id }) => id));
-  const after = [...before.filter(({ id }) => !ids.has(id)), ...changed];
-  if (RANK[standingOf(after, nowMs)] >= RANK[standingOf(before, nowMs)]) return;
+  for (const other of accounts.workingKeysOldestFirst(orgId, nowMs))
+    if (!ids.has(other.id) && RANK[standingOf([other], nowMs)] >= had) return;
   throw fail(
     "state",
     "This would leave the organisation without an API key that can make keys (live, scope write:keys, no end). Make another one first; `weir keys create` on the gateway's machine makes one where no key can.",

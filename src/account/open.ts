@@ -1,14 +1,16 @@
 /** Opens the room of accounts: orgs, people, operators, keys. */
 import type { Logger } from "pino";
 import type { Clock } from "../base/clock.ts";
+import type { Caller } from "../base/operation/operation.ts";
 import type { Quotas } from "../base/quota.ts";
 import type { Trail } from "../store/events/trail.ts";
 import type { Installation } from "../store/installation/installation.ts";
 import type { Store } from "../store/store.ts";
 import { emailNormalForm } from "./fields/email.ts";
 import { type FirstStart, firstStart } from "./first-start.ts";
-import { Keyring } from "./keyring.ts";
+import { type KeyContext, Keyring } from "./keyring.ts";
 import { LastUsed } from "./keys/last-used.ts";
+import { type PlaygroundAsked, playgroundContext } from "./keys/playground-key.ts";
 import { openOrgsMade } from "./orgs/ownership.ts";
 import { FirstOwner } from "./people/first-owner.ts";
 import { openInvitationCounts } from "./people/member-operations.ts";
@@ -23,6 +25,8 @@ export interface AccountPorts {
   readonly dataDir: string;
   readonly sold: SoldPlans;
   readonly quotas: Quotas;
+  /** What each key of the playground may spend in a day. */
+  readonly playgroundDailyMicroUsd: number;
   /** Addresses of operators, as the identity provider vouches for them. */
   readonly operators: readonly string[];
   /** Only this machine reaches the gateway. */
@@ -52,6 +56,9 @@ export interface Account {
   readonly orgsMade: ReturnType<typeof openOrgsMade>;
   readonly firstOwner: FirstOwner;
   readonly tickets: Tickets;
+  readonly playgroundDailyMicroUsd: number;
+  /** What a person's key of the playground would be to a call. @throws WeirError 400, 403 */
+  readonly playgroundContext: (caller: Caller, asked: PlaygroundAsked) => KeyContext;
   closeTables(): void;
 }
 
@@ -108,6 +115,13 @@ export async function openAccount(ports: AccountPorts): Promise<Account> {
     orgsMade,
     firstOwner,
     tickets: new Tickets(store, ports.quotas),
+    playgroundDailyMicroUsd: ports.playgroundDailyMicroUsd,
+    playgroundContext: (caller, asked) =>
+      playgroundContext(
+        { accounts, keyring, dailyMicroUsd: ports.playgroundDailyMicroUsd, now: () => clock.now() },
+        caller,
+        asked,
+      ),
     closeTables() {
       invitationCounts.close();
       orgsMade.close();

@@ -3,6 +3,7 @@
  */
 import { type KeyOperationDeps, keyOperations } from "./keys/key-operations.ts";
 import { type KeyReportDeps, keyReportOperations } from "./keys/key-report-operations.ts";
+import { type PlaygroundOperationDeps, playgroundOperations } from "./keys/playground-operations.ts";
 import { type OrgEndingDeps, orgEndingOperations } from "./orgs/org-ending-operations.ts";
 import { orgOperations } from "./orgs/org-operations.ts";
 import { type MemberOperationDeps, memberOperations } from "./people/member-operations.ts";
@@ -12,6 +13,7 @@ import { type TicketOperationDeps, ticketOperations } from "./tickets/ticket-ope
 
 export type AccountOperationDeps = KeyOperationDeps &
   KeyReportDeps &
+  PlaygroundOperationDeps &
   ProjectOperationDeps &
   OrgEndingDeps &
   MemberOperationDeps &
@@ -21,6 +23,7 @@ export type AccountOperationDeps = KeyOperationDeps &
 export const accountOperations = (deps: AccountOperationDeps) => ({
   ...keyOperations(deps),
   ...keyReportOperations(deps),
+  ...playgroundOperations(deps),
   ...projectOperations(deps),
   ...orgOperations(deps),
   ...orgEndingOperations(deps),

@@ -1,13 +1,13 @@
 /**
- * Tables of orgs, projects and keys, and the indexes that must match their rows. Methods named add, replace, retire,
- * remove or prune write: call them only in an act.
+ * Tables of orgs, projects and provider keys, and the indexes that must match their rows; those of keys are in key-tables.ts. Methods
+ * named add, replace, retire, remove or prune write: call them only in an act.
  */
 
 import { fail, mustExist } from "../base/errors.ts";
 import type { Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
-import { StoreTables } from "../store/tables/store-tables.ts";
-import { type KeyRow, keyWorks } from "./key.ts";
+import type { KeyRow } from "./key.ts";
+import { KeyTables } from "./key-tables.ts";
 import type { OrgRow } from "./org.ts";
 import { People } from "./people.ts";
 import type { ProjectRow } from "./project.ts";
@@ -16,11 +16,6 @@ import type { ProviderKeyRow } from "./provider-keys/provider-key.ts";
 /** A slug that nobody chose, from the last characters of an id. */
 export const nameless = (id: string): string => `erased-${id.slice(-12).toLowerCase()}`;
 
-const PRUNE_AFTER_MS = 30 * 86_400_000;
-
-/** Where a key stands among those of its org, by age. */
-export type KeyPosition = readonly [createdAtMs: number, id: string];
-
 export interface AccountWatch {
   readonly org?: (id: string) => void;
   readonly project?: (id: string) => void;
@@ -28,7 +23,7 @@ export interface AccountWatch {
   readonly providerKey?: (orgId: string) => void;
 }
 
-export class AccountTables extends StoreTables {
+export class AccountTables extends KeyTables {
   readonly people = new People(this.store);
   readonly #orgs = this.store.table<OrgRow>("account.orgs");
   /** Slug → org id. The first org of a folder of release 0.1.0 is not in it. */
@@ -38,19 +33,6 @@ export class AccountTables extends StoreTables {
   readonly #projectsByOrg = this.store.table<true>("account.projects_by_org");
   /** [org id, slug] → project id, without deleted projects. */
   readonly #projectBySlug = this.store.table<string>("account.project_by_slug");
-  readonly #keys = this.store.table<KeyRow>("account.keys");
-  /** Hash of the secret → key id. */
-  readonly #keyByHash = this.store.table<string>("account.key_by_hash");
-  /** [org id, created at, key id], every key ever created. */
-  readonly #keysByAge = this.store.table<true>("account.keys_by_age");
-  /** [org id, key id] of keys that may still work: few, however many have ended. */
-  readonly #workingKeys = this.store.table<true>("account.working_keys");
-  /** Key id → milliseconds. A table of its own, so that a use never rewrites the key's row. */
-  readonly #lastUsed = this.store.table<number>("account.key_last_used");
-  /** One row: milliseconds of the last report of a secret. */
-  readonly #keyReports = this.store.table<number>("account.key_reports");
-  /** [org id, what] → how many the org ever made. A row is missing where none was made since there is this table. */
-  readonly #made = this.store.table<number>("account.made");
   /** [org id, provider key id], ids in the order they were made. */
   readonly #providerKeys = this.store.table<ProviderKeyRow>("account.provider_keys");
 
@@ -63,7 +45,7 @@ export class AccountTables extends StoreTables {
   watch({ org, project, key, providerKey }: AccountWatch): void {
     if (org !== undefined) this.#orgs.watch((id) => org(id as string));
     if (project !== undefined) this.#projects.watch((id) => project(id as string));
-    if (key !== undefined) this.#keys.watch((id, row) => key(id as string, row));
+    if (key !== undefined) this.watchKeys(key);
     if (providerKey !== undefined) this.#providerKeys.watch((at) => providerKey((at as [string])[0]));
   }
 
@@ -156,11 +138,11 @@ export class AccountTables extends StoreTables {
 
   /** Deleted ones included; of those that an earlier release deleted, none. */
   projectsEver(orgId: string): number {
-    return this.#made.get([orgId, "projects"]) ?? this.projectsOf(orgId).length;
+    return this.made.get([orgId, "projects"]) ?? this.projectsOf(orgId).length;
   }
 
   addProject(row: ProjectRow): void {
-    this.#made.put([row.orgId, "projects"], this.projectsEver(row.orgId) + 1);
+    this.made.put([row.orgId, "projects"], this.projectsEver(row.orgId) + 1);
     this.#projects.put(row.id, row);
     this.#projectsByOrg.put([row.orgId, row.id], true);
     this.#projectBySlug.put([row.orgId, row.slug], row.id);

@@ -30,6 +30,8 @@ export const quotasField = z
     tickets: most(1_000),
     /** Revoked and expired ones included: records name them. */
     keys_ever: most(100_000),
+    /** Projects that one person tried the playground with in the last month. */
+    playground_keys: most(100),
     /** Deleted ones included. */
     projects_ever: most(10_000),
     /** Each of three groups may make so many: an org's keys, its owners and admins, and its other people. */

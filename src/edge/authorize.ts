@@ -16,6 +16,11 @@ export interface CredentialPorts {
   /** Name of the session cookie. */
   readonly sessionCookie: string;
   readonly personOf: (request: PersonRequest) => Caller;
+  /** What a person's key of the playground would be to a call. */
+  readonly playgroundContext: (
+    caller: Caller,
+    asked: { readonly projectId: string; readonly environment: KeyContext["environment"] | undefined },
+  ) => KeyContext;
   /** Whether a bearer credential is the operator's secret. */
   readonly isOperator: (secret: string) => boolean;
   readonly directoryOf: (token: string, requestId: string, origin: Origin) => Caller;

@@ -1,5 +1,4 @@
 /** Dispatches a request to what its route runs: a model call, an operation, an event stream or a hook. */
-import type { HttpResponse } from "uWebSockets.js";
 import { asWeirError, errorEnvelope, fail, type WeirError } from "../base/errors.ts";
 import { after } from "../base/maybe-promise.ts";
 import type { Caller } from "../base/operation/operation.ts";
@@ -13,23 +12,16 @@ import {
   reportedError,
   send,
 } from "./answers.ts";
-import { authorize, type Credentials } from "./authorize.ts";
+import { authorize } from "./authorize.ts";
 import type { BodyShare } from "./body/body-budget.ts";
 import { whoReads } from "./catch-up.ts";
 import { countedCaller } from "./counted.ts";
+import { addressesOf, credentialsOf } from "./credentials.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
 import type { DispatchDeps, Received, Sender } from "./received.ts";
 import { ReceivedCall } from "./received-call.ts";
 import { ReplyEvents } from "./reply-events.ts";
-import {
-  type Addresses,
-  apiKey,
-  bearer,
-  httpHead,
-  ipPrefix,
-  type RequestHead,
-  requireJson,
-} from "./request.ts";
+import { apiKey, bearer, httpHead, type RequestHead, requireJson } from "./request.ts";
 import type { Route } from "./routes.ts";
 import { sendFile } from "./send-file.ts";
 import { sendStream } from "./send-stream.ts";
@@ -226,25 +218,3 @@ function callHook(
 }
 
 const NO_BODY = Buffer.alloc(0);
-
-/** Read once for each use: the socket gives its peer only until the handler returns. */
-export function addressesOf(
-  { clientAddress }: Pick<DispatchDeps, "clientAddress">,
-  res: HttpResponse,
-  { forwardedFor }: RequestHead,
-): Addresses {
-  const peer = res.getRemoteAddress();
-  return { peer, client: clientAddress(peer, forwardedFor) };
-}
-
-function credentialsOf(
-  deps: DispatchDeps,
-  head: RequestHead,
-  res: HttpResponse,
-  requestId: string,
-  secret: string | undefined,
-): Credentials {
-  const addresses = addressesOf(deps, res, head);
-  const origin = { ipPrefix: ipPrefix(addresses.client), userAgent: head.userAgent };
-  return { requestId, origin, secret, head: httpHead(head, addresses, deps.publicHost) };
-}

@@ -2,22 +2,26 @@
 
 import type { KeyContext } from "../account/keyring.ts";
 import { svcVersion } from "../account/versions.ts";
-import type { WeirError } from "../base/errors.ts";
+import { pointerTo } from "../base/document/document.ts";
+import { fail, type WeirError } from "../base/errors.ts";
 import type { MaybePromise } from "../base/maybe-promise.ts";
 import { checkedIdempotencyKey } from "../base/operation/http-head.ts";
 import type { Incoming } from "../inference/exchange/call.ts";
 import { CALLS } from "../inference/exchange/formats.ts";
 import type { Inquiry } from "../inference/exchange/inquiry/inquire.ts";
 import { refuse, refuseBody, reportedError } from "./answers.ts";
-import { authorizeKey } from "./authorize.ts";
+import { authorize, authorizeKey } from "./authorize.ts";
 import type { BodyShare } from "./body/body-budget.ts";
 import type { Uploaded } from "./body/uploads.ts";
-import { outOfTouch, whoCalls } from "./catch-up.ts";
+import { outOfTouch, whoCalls, whoReads } from "./catch-up.ts";
+import { credentialsOf } from "./credentials.ts";
 import type { DispatchDeps, Received, Sender } from "./received.ts";
 import type { SocketReply } from "./reply.ts";
 import { apiKey, bearer, ipPrefix, passingHeaders, type RequestHead, requireJson } from "./request.ts";
 import type { Route } from "./routes.ts";
 
+/** What a key needs for any call. */
+const SCOPE = "inference";
 /** A key may have been revoked while a body took so long to arrive. */
 const SLOW_BODY_MS = 100;
 /** A model call whose head was read. One object in place of a function for each step, since every call makes it. */
@@ -25,10 +29,11 @@ export class ReceivedCall implements Sender<KeyContext> {
   readonly who: MaybePromise<KeyContext>;
   readonly maxBytes: number;
   readonly #deps: DispatchDeps;
-  readonly #scope: string;
   readonly #format: Incoming["format"];
   readonly #inquiry: Inquiry | undefined;
   readonly #credential: string | undefined;
+  /** Set where a session asks: the key of the playground that its person would call with. */
+  readonly #personNow: (() => KeyContext) | undefined;
   readonly #reply: SocketReply;
   readonly #head: RequestHead;
   readonly #id: string;
@@ -40,14 +45,10 @@ export class ReceivedCall implements Sender<KeyContext> {
   readonly #trace: Incoming["trace"];
 
   /** @throws WeirError where the head suffices to refuse it */
-  constructor(
-    deps: DispatchDeps,
-    route: Extract<Route, { exchange: unknown }>,
-    { res, reply, head, id }: Received,
-  ) {
+  constructor(deps: DispatchDeps, route: Extract<Route, { exchange: unknown }>, received: Received) {
+    const { res, reply, head, id } = received;
     const { format, inquiry } = CALLS[route.exchange];
     this.#deps = deps;
-    this.#scope = route.access;
     this.#format = format;
     this.#inquiry = inquiry;
     this.#reply = reply;
@@ -57,6 +58,9 @@ export class ReceivedCall implements Sender<KeyContext> {
     this.#startMs = deps.clock.monotonic();
     this.#tsMs = deps.clock.now();
     this.#credential = bearer(head) ?? (format.habits.sendsApiKey === true ? apiKey(head) : undefined);
+    // Nearly all routes of calls are open to keys alone: no other call looks for a session.
+    if (route.access !== SCOPE && this.#credential === undefined)
+      this.#personNow = personAsking(deps, route, received);
     this.who = deps.catchUp === undefined ? this.#keyNow() : this.#keyOf(deps.catchUp);
     requireJson(head);
     if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
@@ -107,17 +111,44 @@ export class ReceivedCall implements Sender<KeyContext> {
   }
 
   #keyOf(catchUp: NonNullable<DispatchDeps["catchUp"]>): MaybePromise<KeyContext> {
+    if (this.#personNow !== undefined) return whoReads(catchUp, this.#personNow);
     return whoCalls(catchUp, () => this.#keyNow());
   }
 
   #keyNow(): KeyContext {
-    return authorizeKey(this.#deps.credentials.keyring, this.#credential, this.#scope);
+    return this.#personNow?.() ?? authorizeKey(this.#deps.credentials.keyring, this.#credential, SCOPE);
   }
 
   #pass(checked: Incoming): void {
     if (this.#inquiry === undefined) this.#deps.exchange.run(checked);
     else void this.#deps.inquire(this.#inquiry, checked);
   }
+}
+
+/**
+ * Who asks in a session, if one was sent; undefined: none was, so that a key is missing.
+ * @returns looks the session, its person's role and the project up @throws WeirError 400 for a query that names no project
+ */
+function personAsking(
+  deps: DispatchDeps,
+  route: Extract<Route, { exchange: unknown }>,
+  { res, req, head, id }: Received,
+): (() => KeyContext) | undefined {
+  const { credentials } = deps;
+  const seen = credentialsOf(deps, head, res, id, undefined);
+  if (seen.head.cookie(credentials.sessionCookie) === undefined) return undefined;
+  const query = Object.fromEntries(new URLSearchParams(req.getQuery() ?? ""));
+  return () => {
+    const caller = authorize(credentials, route, {}, seen);
+    const asked = CALLS[route.exchange].query?.safeParse(query);
+    const { project_id: projectId, environment } = asked?.data ?? {};
+    const [issue] = asked?.error?.issues ?? [];
+    if (issue !== undefined)
+      throw fail("invalid_value", `query: ${issue.message}.`, { param: pointerTo(issue.path) });
+    if (projectId === undefined)
+      throw fail("invalid_value", "Name the project in the query.", { param: "/project_id" });
+    return credentials.playgroundContext(caller, { projectId, environment });
+  };
 }
 
 /** The call with its key as it is now, and as the others have it; undefined, and refused, where the key may not call any more. */

@@ -95,8 +95,8 @@ const placeOf = ({ method, path }: Pick<Route, "method" | "path">): string => `$
 const orderOf = ({ group: { heading } }: Route): number => TAGS.findIndex(({ name }) => name === heading);
 
 const callRoutes = (): Route[] =>
-  Object.entries(CALLS).map(([name, { path, group }]) => ({
-    ...placed({ path, group, access: "inference" }, "POST"),
+  Object.entries(CALLS).map(([name, { path, group, query }]) => ({
+    ...placed({ path, group, access: query === undefined ? "inference" : "inference / member" }, "POST"),
     exchange: name as CallName,
   }));
 

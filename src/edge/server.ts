@@ -13,7 +13,8 @@ import { identityHeaders } from "../inference/exchange/headers.ts";
 import { errorBodyOf, type FaultDeps, headerLines, refuse, reportedError } from "./answers.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { type Cors, corsOf, isForOtherOrigins } from "./cors.ts";
-import { addressesOf, dispatch } from "./dispatch.ts";
+import { addressesOf } from "./credentials.ts";
+import { dispatch } from "./dispatch.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import type { DispatchDeps, Received } from "./received.ts";
 import { SocketReply } from "./reply.ts";
@@ -292,7 +293,8 @@ function bind(
   deps: ServerDeps,
   cors: Cors | undefined,
 ): void {
-  const reading = { keepsHead: !("exchange" in route), cors };
+  // A key's call needs no other header than those that are always kept; a session's has a cookie.
+  const reading = { keepsHead: !("exchange" in route) || route.access !== "inference", cors };
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
   const act = (request: Received) => {
     try {

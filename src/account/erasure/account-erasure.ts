@@ -1,8 +1,9 @@
 /** What the room of accounts removes of an org that is erased: people, keys' names, projects' names, tickets, credentials. */
 import { nextTurn } from "../../base/clock.ts";
 import { type KeyRow, revokedKey } from "../key.ts";
+import { isOfPlayground, type KeyPosition } from "../key-tables.ts";
 import type { MemberRow, UserRow } from "../person.ts";
-import type { AccountTables, KeyPosition } from "../tables.ts";
+import type { AccountTables } from "../tables.ts";
 import type { TicketRow } from "../tickets/ticket.ts";
 import type { Tickets } from "../tickets/tickets.ts";
 import type { ErasureStep, Position } from "./erasure-steps.ts";
@@ -23,7 +24,7 @@ export function accountErasure(deps: AccountErasureDeps): ErasureStep[] {
       name: "keys",
       walk: (orgId, most, after) =>
         walked(
-          accounts.keysByAge(orgId, after as KeyPosition | undefined),
+          accounts.keysByAge(orgId, after as KeyPosition | undefined, "any"),
           most,
           (row) => eraseKey(deps, row),
           (row) => [row.createdAtMs, row.id],
@@ -73,6 +74,7 @@ function walked<R extends { readonly id: string }>(
 /** The row stays, because records name it; it is revoked for good. */
 function eraseKey({ accounts, now }: AccountErasureDeps, row: KeyRow): void {
   if (row.isRevoked && row.name === "") return;
+  if (isOfPlayground(row)) accounts.removePlaygroundOwner(row);
   accounts.replaceKey({ ...revokedKey(row, row.revokedAtMs ?? now()), name: "" });
 }
 

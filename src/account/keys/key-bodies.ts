@@ -10,6 +10,7 @@ import { nameField } from "../fields/text-field.ts";
 import { KEY_STATUSES } from "../key.ts";
 import { DEFAULT_SCOPES } from "../scopes.ts";
 import { lifetimeField, limitsField } from "./key-fields.ts";
+import { keyFilterFields } from "./key-search.ts";
 
 /** How long a rotated key goes on working by default: long enough to deploy its successor. */
 const DEFAULT_GRACE_SECONDS = 86_400;
@@ -43,6 +44,7 @@ export const patchBody = z.strictObject({
 });
 
 export const listQuery = z.object({
+  ...keyFilterFields,
   status: z.enum(KEY_STATUSES).optional().describe("Only keys of this status."),
   created_by: z.string().max(100).optional().describe("Id of the person or key that made them"),
   ...pageQuery(100, 200),

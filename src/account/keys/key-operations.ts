@@ -9,9 +9,10 @@ import { fail, mustExist } from "../../base/errors.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
-import { pageOf, shownPage } from "../../base/operation/page.ts";
+import { pageOf, walkedPage } from "../../base/operation/page.ts";
 import { assertWithin, type Quotas } from "../../base/quota.ts";
 import { DAY_MS } from "../../base/time.ts";
+import { SharedTurns } from "../../base/turns/shared-turns.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { withHold } from "../fields/hold-field.ts";
 import {
@@ -26,17 +27,20 @@ import {
   revokedKey,
   rotatedKeyShape,
 } from "../key.ts";
+import type { KeyPosition } from "../key-tables.ts";
 import { assertKeyMakerStays } from "../last-key-maker.ts";
 import type { PlanPort } from "../plan-limits.ts";
 import { personBehind } from "../role-grants.ts";
 import { assertMayActOn, assertMayChange, assertMayGrant, DEFAULT_SCOPES, orderedScopes } from "../scopes.ts";
 import { newSecret } from "../secret.ts";
-import type { AccountTables, KeyPosition } from "../tables.ts";
+import type { AccountTables } from "../tables.ts";
 import { NEWEST_SVC_VERSION, svcVersion } from "../versions.ts";
 import { createBody, listQuery, patchBody, rotateBody } from "./key-bodies.ts";
 import { keyCreated, keyRevoked, keyRotated } from "./key-events.ts";
 import { lifetimeMs, limitsOf, mergeBudget, withNamed } from "./key-fields.ts";
+import { keyMatcher, keysToLookAt } from "./key-search.ts";
 import type { LastUsed } from "./last-used.ts";
+import { assertNotOfPlayground } from "./playground-key.ts";
 
 export interface KeyOperationDeps {
   readonly accounts: AccountTables;
@@ -54,16 +58,18 @@ export function keyOperations(deps: KeyOperationDeps) {
 }
 
 function readingOperations(deps: KeyOperationDeps) {
+  const turns = new SharedTurns();
   return {
     listKeys: operation({
-      summary: "List the org's API keys, newest first",
+      summary:
+        "List the org's API keys, newest first. A search looks at some thousand keys: a page may be short, and `next_cursor` goes on",
       method: "GET",
       path: "/v1/keys",
       access: "read:keys / viewer",
       group: "Keys",
       query: listQuery,
       output: pageOf(keyShape),
-      run: ({ query }, caller) => listKeys(deps, caller, query),
+      run: ({ query }, caller) => listKeys(deps, turns, caller, query),
     }),
     getKey: operation({
       summary: "Read an API key",
@@ -163,7 +169,7 @@ async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<
     const granted = orderedScopes(body.scopes ?? DEFAULT_SCOPES);
     assertMayGrant(caller, granted, "/scopes");
     const plan = deps.plan(org.planId);
-    if (plan.keys !== 0 && accounts.workingKeys(org.id, nowMs).length >= plan.keys) {
+    if (plan.keys !== 0 && !accounts.hasFewerKeysThan(plan.keys, org.id, nowMs)) {
       throw fail("plan_limit", `The plan allows ${plan.keys} keys at a time. Revoke one first.`);
     }
     const defaultMs = org.security.keyDefaultExpiryDays * DAY_MS;
@@ -208,15 +214,24 @@ function addKey(deps: KeyOperationDeps, order: KeyOrder, nowMs: number): { row: 
   return { row, secret };
 }
 
-function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof listQuery>) {
+function listKeys(
+  deps: KeyOperationDeps,
+  turns: SharedTurns,
+  { orgId }: Caller,
+  query: z.output<typeof listQuery>,
+) {
   const nowMs = deps.clock.now();
-  return shownPage({
+  const isWanted = keyMatcher(query);
+  return walkedPage({
     cursors: deps.cursors,
     asked: query,
-    list: `keys:${caller.orgId}`,
-    rows: (after) => deps.accounts.keysByAge(caller.orgId, after as KeyPosition | undefined),
+    list: `keys:${orgId}`,
+    turns,
+    orgId,
+    rows: (after) => keysToLookAt(deps.accounts, orgId, query, after as KeyPosition | undefined),
     positionOf: ({ createdAtMs, id }) => [createdAtMs, id],
     matches: (row) =>
+      isWanted(row) &&
       (query.status === undefined || keyStatus(row, nowMs) === query.status) &&
       (query.created_by === undefined || row.createdBy === query.created_by),
     show: (row) => show(deps, row, nowMs),
@@ -235,6 +250,7 @@ async function updateKey(
     const org = accounts.mustOpenOrg(caller.orgId);
     const old = ownKey(deps, caller, id);
     assertMayActOn(caller, old);
+    assertNotOfPlayground(old);
     if (!keyWorks(old, nowMs))
       throw fail("state", `A key that is ${keyStatus(old, nowMs)} cannot be changed.`);
     const wanted = body.scopes === undefined ? old.scopes : orderedScopes(body.scopes);
@@ -309,6 +325,7 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
     const old = ownKey(deps, caller, id);
     // The answer contains the new secret: without this check, write:keys alone would expose every key of the org.
     assertMayActOn(caller, old);
+    assertNotOfPlayground(old);
     const status = keyStatus(old, nowMs);
     if (status !== "active") throw fail("state", `Only an active key can be rotated; this one is ${status}.`);
     const before = old.rotatedFrom === null ? undefined : accounts.key(old.rotatedFrom);
@@ -318,12 +335,15 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
         `${before.id}, which this key replaced, still works. Revoke it before rotating again.`,
       );
     }
-    const replaced: KeyRow =
-      graceSeconds === 0 ? revokedKey(old, nowMs) : { ...old, revokedAtMs: nowMs + graceSeconds * 1000 };
     const { personId: _, ...kept } = old;
     const lineageId = accounts.lineageOf(old);
     const order = { ...kept, rotatedFrom: old.id, lineageId, ...makerOf(deps, caller) };
     const { row, secret } = addKey(deps, order, nowMs);
+    const succeeded = { ...old, replacedBy: row.id };
+    const replaced: KeyRow =
+      graceSeconds === 0
+        ? revokedKey(succeeded, nowMs)
+        : { ...succeeded, revokedAtMs: nowMs + graceSeconds * 1000 };
     assertKeyMakerStays(accounts, old.orgId, [replaced, row], nowMs);
     accounts.replaceKey(replaced);
     const wire = { ...show(deps, row), rotated_from: old.id };

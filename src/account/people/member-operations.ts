@@ -16,6 +16,7 @@ import type { ExpiryPorts } from "../../store/tables/expiring-table.ts";
 import { memberAdded, memberRemoved } from "../account-events.ts";
 import { emailField, sameEmail } from "../fields/email.ts";
 import { revokedKey } from "../key.ts";
+import { endPlaygroundKeys } from "../keys/playground-key.ts";
 import { assertKeyMakerStays } from "../last-key-maker.ts";
 import { orgPath } from "../orgs/org-operations.ts";
 import { assertMayOwn } from "../orgs/ownership.ts";
@@ -212,6 +213,7 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
       assertMayOwn(accounts.people, userId, deps.maxOrgsOfPerson);
     if (role !== old.role) {
       accounts.people.putMember(withRole(deps, caller, old, role));
+      endPlaygroundKeys(accounts, old, role, deps.clock.now());
       const [before, after] = [{ role: old.role }, { role }];
       trail.audit.note(caller, { act: "member.update", target: userId, before, after });
     }
@@ -246,6 +248,7 @@ async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: s
     const wire = memberWire(row, userOf(deps, row));
     people.removeMember(row);
     const revoked = revokesKeys ? revokeKeysOf(deps, caller, row) : [];
+    revoked.push(...endPlaygroundKeys(accounts, row, undefined, deps.clock.now()));
     const user = userOf(deps, row);
     // An address that nobody has invited any more is not kept.
     if (user.status === "invited" && people.membershipsOf(userId).length === 0) people.removeUser(user);

@@ -8,6 +8,7 @@ import type { Caller } from "../../base/operation/operation.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import { memberAdded, memberRemoved } from "../account-events.ts";
 import { sameEmail } from "../fields/email.ts";
+import { endPlaygroundKeys } from "../keys/playground-key.ts";
 import { invitedUser, type MemberRow, memberWire, type UserRow } from "../person.ts";
 import type { AccountTables } from "../tables.ts";
 import { scimFail, scimStatus } from "./error.ts";
@@ -54,6 +55,7 @@ export function settleRole(deps: MembershipDeps, caller: Caller, row: ScimUserRo
   const role = roleFor(deps, row);
   if (role === member.role) return;
   people.putMember({ ...member, role });
+  endPlaygroundKeys(deps.accounts, member, role, deps.clock.now());
   const [before, after] = [{ role: member.role }, { role }];
   deps.trail.audit.note(caller, { act: "member.update", target: personId, before, after, orgId });
 }
@@ -85,6 +87,7 @@ function end(deps: MembershipDeps, caller: Caller, member: MemberRow, person: Us
   const { people } = accounts;
   const before = memberWire(member, person);
   people.removeMember(member);
+  endPlaygroundKeys(accounts, member, undefined, deps.clock.now());
   const { orgId } = member;
   trail.audit.note(caller, { act: "member.remove", target: person.id, before, orgId });
   trail.events.emit(memberRemoved, orgId, before);

@@ -9,6 +9,7 @@ import type { Trail } from "../../store/events/trail.ts";
 import { limitsChanged, ticketDecided } from "../account-events.ts";
 import { plainText } from "../fields/text-field.ts";
 import { type KeyLimits, type KeyRow, keyWorks, limitsShape } from "../key.ts";
+import { assertNotOfPlayground } from "../keys/playground-key.ts";
 import { mostOf, type PlanPort } from "../plan-limits.ts";
 import { assertMayActOn } from "../scopes.ts";
 import type { AccountTables } from "../tables.ts";
@@ -167,6 +168,7 @@ async function requestLimits(
       throw fail("invalid_value", "There is no such key.", { param: "/key_id" });
     }
     for (const one of [key, ...accounts.relativesOf(key, nowMs)]) assertMayActOn(caller, one);
+    assertNotOfPlayground(key);
     if (!keyWorks(key, nowMs)) throw fail("state", "The key does not work any more.", { param: "/key_id" });
     const limits = limitsInForce(deps, key);
     if (rpm <= mostOf(limits.rpm)) {

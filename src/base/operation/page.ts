@@ -1,6 +1,7 @@
 /** Pages of lists that are read row by row, newest first. */
 import { z } from "zod";
 import { nextTurn } from "../clock.ts";
+import type { SharedTurns } from "../turns/shared-turns.ts";
 import type { Cursors } from "./cursor.ts";
 import * as field from "./fields.ts";
 
@@ -37,15 +38,23 @@ export interface PageOptions<R> {
   readonly matches?: (row: R) => boolean;
 }
 
-/** One page; `next_cursor` is empty if no row is left after it. */
-export function readPage<R>(options: PageOptions<R>): { data: R[]; next_cursor: string } {
+interface Page<R> {
+  readonly data: R[];
+  readonly next_cursor: string;
+}
+
+/**
+ * One page; `next_cursor` is empty if no row is left after it.
+ * @param mostRead rows that are looked at
+ */
+export function readPage<R>(options: PageOptions<R>, mostRead = MAX_SCAN): Page<R> {
   const { cursors, list, limit, positionOf, matches = () => true } = options;
   const data: R[] = [];
   let read = 0;
   let last: R | undefined;
   for (const row of options.rows(cursors.read(list, options.cursor))) {
     const isWanted = matches(row);
-    if (last !== undefined && ((isWanted && data.length === limit) || read === MAX_SCAN)) {
+    if (last !== undefined && ((isWanted && data.length === limit) || read === mostRead)) {
       // The page ends at the last row read before this one: all older rows are still to come.
       return { data, next_cursor: cursors.write(list, positionOf(last)) };
     }
@@ -100,5 +109,34 @@ export async function readPageInTurns<R, W>(
       return { data: shown, next_cursor };
     cursor = next_cursor;
     await nextTurn();
+  }
+}
+
+/** Rows that a walk looks at in one turn of the event loop: a millisecond or two. */
+const WALKED_A_TURN = 100;
+/** Rows that a walk looks at for one request. */
+export const MOST_WALKED = 10_000;
+
+interface WalkOptions<R, W> extends ShownOptions<R, W> {
+  /** Shared by all walks of a list: however many walk at once, a turn has one slice. */
+  readonly turns: Pick<SharedTurns, "next">;
+  readonly orgId: string;
+}
+
+/**
+ * Like {@link shownPage}, for lists of hundreds of thousands of rows of which a filter may pass over many. It looks at {@link MOST_WALKED}
+ * rows at most: then the page is short or empty, and `next_cursor` goes on where it stopped. What changes meanwhile is seen or not.
+ */
+export async function walkedPage<R, W>({ asked, show, turns, orgId, ...options }: WalkOptions<R, W>) {
+  const data: W[] = [];
+  let { cursor } = asked;
+  for (let walked = 0; ; walked += WALKED_A_TURN) {
+    await turns.next(orgId);
+    const page = readPage({ ...options, cursor, limit: asked.limit - data.length }, WALKED_A_TURN);
+    data.push(...page.data.map(show));
+    const isOver = page.next_cursor === "" || data.length === asked.limit;
+    if (isOver || walked + WALKED_A_TURN >= MOST_WALKED)
+      return { object: "list" as const, data, next_cursor: page.next_cursor };
+    cursor = page.next_cursor;
   }
 }

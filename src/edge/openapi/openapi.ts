@@ -110,6 +110,7 @@ function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
     ...common(route),
     operationId: kind.operationId,
     summary: kind.summary,
+    ...(kind.query !== undefined && { parameters: parameters(kind.query, "query") }),
     requestBody: body(kind.request),
     responses: {
       200: {

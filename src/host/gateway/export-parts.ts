@@ -43,7 +43,7 @@ export function exportParts(house: House, orgId: string, missing: (sinceMs: numb
       file: "keys.jsonl",
       rows: () =>
         paged(
-          (after?: KeyRow) => accounts.keysByAge(orgId, after && [after.createdAtMs, after.id]),
+          (after?: KeyRow) => accounts.keysByAge(orgId, after && [after.createdAtMs, after.id], "any"),
           (row) =>
             keyWire(
               row,

@@ -231,6 +231,7 @@ const credentialsOf = ({ account, identity, directory, isOperatorKey }: People):
   keyring: account.keyring,
   sessionCookie: identity.sessionCookie,
   personOf: identity.personOf,
+  playgroundContext: account.playgroundContext,
   isOperator: isOperatorKey,
   directoryOf: directory.callerOf,
   orgIdOf: (idOrSlug) => account.accounts.orgByIdOrSlug(idOrSlug)?.id,

@@ -26,6 +26,7 @@ export async function openPeople(config: Config, ground: Ground, book: Book): Pr
     dataDir: config.dataDir,
     sold: { plans: config.plans, defaultId: settings.default_plan },
     operators: settings.operators,
+    playgroundDailyMicroUsd: Math.max(1, Math.round(settings.playground.daily_usd * 1e6)),
     isLoopback,
     isCell: ground.cell !== undefined,
     grantFirst: (orgId) => grantFirst(book, orgId, settings.grant_usd),

@@ -2,6 +2,7 @@
  * The keys of `weir.yaml` with their defaults: what an operator sets that is no secret and no address. Units are the ends of the names.
  */
 import { z } from "zod";
+import { playgroundField } from "../../account/keys/playground-settings.ts";
 import { dpaField } from "../../account/orgs/dpa-settings.ts";
 import { analyticsField } from "../../analytics/settings.ts";
 import { cidrListField } from "../../base/network/cidr-list.ts";
@@ -49,6 +50,7 @@ export const fileSchema = z.strictObject({
   cells: cellsField,
   byok: byokField,
   media_fetch: mediaFetchField,
+  playground: playgroundField,
   /** Origins whose pages may call the gateway. */
   cors: corsField,
   /** Addresses and CIDRs of proxies in front, whose `X-Forwarded-For` is believed. */

@@ -1,4 +1,4 @@
-/** The model calls of the gateway, by name: path, format, and documentation. Each is a POST by a key with the scope `inference`. */
+/** The model calls of the gateway, by name: path, format, and documentation. Each is a POST by a key with the scope `inference`, some also by a person. */
 import { z } from "zod";
 import * as field from "../../base/operation/fields.ts";
 import type { Group } from "../../base/operation/group.ts";
@@ -37,9 +37,24 @@ export interface CallKind {
   readonly format: ClientFormat;
   /** Set if the route answers a question about a call and makes none. */
   readonly inquiry?: Inquiry;
+  /** Set if people may ask it in a session, as their key of the playground would; the query then says for which project. */
+  readonly query?: typeof ofPlayground;
   readonly request: z.ZodType;
   readonly reply: z.ZodType;
 }
+
+/** Which key of the playground a person asks for; a key has its project. */
+const ofPlayground = z.object({
+  project_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe("In a session: the project that the call would be of. A key has its own."),
+  environment: z
+    .enum(["live", "test"])
+    .optional()
+    .describe("In a session. Default: live, but test in a test project."),
+});
 
 export type CallName = FormatKey | "count_tokens" | "dry_run";
 
@@ -149,6 +164,7 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
     group: "Native inference",
     format: FORMATS.generate,
     inquiry: "count_tokens",
+    query: ofPlayground,
     request: generateRequestSchema,
     reply: z.object({
       input_tokens: z.int().describe("Tokens of the prompt."),
@@ -165,6 +181,7 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
     group: "Native inference",
     format: FORMATS.generate,
     inquiry: "dry_run",
+    query: ofPlayground,
     request: generateRequestSchema,
     reply: z.object({
       plan: z

@@ -24,7 +24,7 @@ interface RouteCall {
   readonly values?: (world: CallWorld) => Promise<Values> | Values;
   readonly body?: (world: CallWorld) => Promise<object> | object;
   /** What the path must be followed by. */
-  readonly query?: string;
+  readonly query?: string | ((world: CallWorld) => string);
   /**
    * For the walk of access, where the good call would change who may call what: one that is let in and changes nothing.
    */
@@ -40,6 +40,8 @@ const yaml = "version: 1\nsort: price\n";
 const said = [{ role: "user", content: "Hi" }];
 const response = { model: "weir/sim-small", input: "Hi" };
 const providerKey = { provider: "own", credential: "sk-a-credential" };
+
+const ofProject = ({ projectId }: CallWorld): string => `?project_id=${projectId}`;
 
 const createdId = async (answer: Promise<Answer>): Promise<{ id: string }> => {
   const { status, json, text } = await answer;
@@ -200,12 +202,16 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/svc/rerank": {
     body: () => ({ model: "weir/sim-rerank", query: "Hi", documents: ["Hi", "Ho"] }),
   },
-  "POST /v1/svc/count_tokens": { body: () => ({ model: "weir/sim-small", messages: said }) },
-  "POST /v1/svc/dry_run": { body: () => ({ model: "weir/sim-small", messages: said }) },
+  "POST /v1/svc/count_tokens": {
+    query: ofProject,
+    body: () => ({ model: "weir/sim-small", messages: said }),
+  },
+  "POST /v1/svc/dry_run": { query: ofProject, body: () => ({ model: "weir/sim-small", messages: said }) },
   "GET /v1/models/{id}": { values: () => ({ id: "weir%2Fsim-small" }) },
   "GET /v1/generation/{id}": { values: ofRequest },
   "GET /v1/generation/{id}/receipt": { values: ofRequest },
   "GET /v1/requests/{id}": { values: ofRequest },
+  "POST /v1/playground/key": { body: ({ projectId }) => ({ project_id: projectId }) },
   "POST /v1/keys": {
     body: ({ projectId }) => ({ name: "made", scopes: ["write:keys"], project_id: projectId }),
   },
@@ -374,7 +380,8 @@ export async function pathOf(
   const { values, harmless } = CALLS[nameOf(route)] ?? {};
   const own = isHarmless && harmless !== undefined ? harmless.values : world && (await values?.(world));
   const all: Values = { vendor: "weir", model: "sim-small", version: "1", org: orgId, ...own };
-  const { query = "" } = CALLS[nameOf(route)] ?? {};
+  const { query: wanted = "" } = CALLS[nameOf(route)] ?? {};
+  const query = typeof wanted === "string" ? wanted : world === undefined ? "" : wanted(world);
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => all[name] ?? "x") + query;
 }
 

@@ -99,6 +99,7 @@ export function accountRig(spent = NOTHING) {
       sendKeyReported: ({ keyId }) => void reported.push(keyId),
       orgsMade: openOrgsMade({ store, clock, onFailure: failing }),
       quotas,
+      playgroundDailyMicroUsd: 1_000_000,
       freePlanId: "free",
       maxOrgsOfPerson: 5,
       hasPaid: () => false,

@@ -1,5 +1,6 @@
 /** Lists of keys under their cursors, and the plan's number of keys under simultaneous callers. */
 import { describe, expect, test } from "vitest";
+import { MOST_WALKED } from "../../../src/base/operation/page.ts";
 import { accountRig, failureKind } from "./fixtures.ts";
 
 const rig = accountRig();
@@ -100,7 +101,7 @@ describe("lists", () => {
     const model = rig.rowOf(rig.secrets.live);
     rig.clock.advance(1);
     await rig.accounts.act(() => {
-      for (let i = 0; i < 5200; i++) {
+      for (let i = 0; i < MOST_WALKED + 200; i++) {
         const order = { ...model, createdAtMs: rig.clock.now(), revokedAtMs: rig.clock.now() };
         rig.accounts.addKey({ ...order, id: `key_${String(i).padStart(26, "0")}`, hash: `hash ${i}` });
       }

@@ -73,10 +73,12 @@ test("an operation, a stream and a hook are routes, in the order of the referenc
   ]);
 });
 
-test("model calls are routes of keys, by POST", () => {
+test("model calls are routes of keys, by POST; two questions about calls are people's as well", () => {
   const calls = routeTable([]);
   expect(calls.length).toBeGreaterThan(5);
-  for (const { method, access } of calls) expect([method, access]).toEqual(["POST", "inference"]);
+  const isForPeople = (path: string) => /^\/v1\/svc\/(dry_run|count_tokens)$/.test(path);
+  for (const { method, access, path } of calls)
+    expect([method, access]).toEqual(["POST", isForPeople(path) ? "inference / member" : "inference"]);
 });
 
 test("a GET that stores something counts as a change", () => {
