@@ -16,6 +16,7 @@ import { type Random, seededRandom, systemClock } from "../src/base/clock.ts";
 import { cursors } from "../src/base/operation/cursor.ts";
 import type { Caller } from "../src/base/operation/operation.ts";
 import { DAY_MS } from "../src/base/time.ts";
+import { Events } from "../src/store/events/events.ts";
 import { openStore } from "../src/store/store.ts";
 import { openPool } from "../src/workers/pool.ts";
 import { startArrivals } from "./analytics-arrivals.ts";
@@ -207,6 +208,8 @@ export async function benchAnalytics(args: readonly string[]): Promise<void> {
     log,
     cursors: cursors(randomBytes(32)),
     canonical: async () => undefined,
+    events: new Events({ store, clock: systemClock, onFailure: (error) => console.error(error) }),
+    creditOf: () => ({ availableMicroUsd: 0, heldMicroUsd: 0, todayMicroUsd: 0, monthMicroUsd: 0 }),
   });
   const [size] = await clickhouse.rows<{ n: number }>("SELECT count() AS n FROM requests");
   const arrivals = startArrivals({ outbox, store, orgs: options.orgs, rate: options.rate });

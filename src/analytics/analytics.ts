@@ -20,6 +20,10 @@ import { RowFiles } from "./clickhouse/row-files.ts";
 import type { AnalystsSetting } from "./engine/confinement.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine/engine.ts";
 import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
+import type { CreditReader } from "./live/credit-now.ts";
+import { liveOperations } from "./live/live-operations.ts";
+import { type LiveCalls, type LiveFeeds, openLiveFeeds } from "./live/open.ts";
+import type { EventSource } from "./live/org-events.ts";
 import { type AnalyticsCopy, analyticsCopy } from "./outbox/copy.ts";
 import type { Finisher } from "./outbox/finisher.ts";
 import { type AnalyticsLedger, openAnalyticsLedger } from "./outbox/ledger.ts";
@@ -64,6 +68,10 @@ export interface AnalyticsOptions {
   readonly others?: OtherCells | undefined;
   readonly clock: Clock;
   readonly cursors: Cursors;
+  /** What happens in orgs. */
+  readonly events: EventSource;
+  /** Port: an org's credit, by ledger and budgets. */
+  readonly creditOf: CreditReader;
   /** Port: the worker pool. */
   readonly pool: Finisher;
   /** Port: whether an org's analysts may read. Default: yes. */
@@ -84,6 +92,7 @@ export interface AnalyticsOptions {
   /** Port: names beside the ids of groups of usage. Default: none is known. */
   readonly names?: GroupNames;
   /** Timers of the tail. Default: the system's. */
+  /** Timers of streams. Default: the system's. */
   readonly timers?: Timers;
   /** A record waits at most this long for others of its batch. Default: 2 s; for an engine of one's own 3 s, and 10 s while few wait. */
   readonly batchAgeMs?: number;
@@ -109,12 +118,15 @@ interface AnalyticsMetrics extends RecordSpoolMetrics {
 type AnalyticsOperations = ReturnType<typeof lookupOperations> &
   ReturnType<typeof requestsOperations> &
   ReturnType<typeof tailOperations> &
+  ReturnType<typeof liveOperations> &
   ReturnType<typeof usageOperations> &
   ReturnType<typeof operatorUsageOperations> &
   ReturnType<typeof analyticsExportOperations>;
 
 export interface Analytics {
   readonly operations: AnalyticsOperations;
+  /** Those who watch calls as they run. */
+  readonly runningCalls: LiveCalls;
   readonly analysts: Analysts;
   readonly analystAccess: AnalystAccess;
   readonly statistics: Statistics;
@@ -219,9 +231,21 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     const [isFlushed, flushed] = await Promise.all([spool.flush(withinMs), others?.flush(withinMs)]);
     return isFlushed && flushed?.isDone !== false;
   };
+  const { timers = systemTimers } = options;
+  const feeds = openLiveFeeds({ ...options, timers });
+  const { begins: watch, snapshots } = feeds;
   return {
     operations: operationsOf(options, { clickhouse, budget, retentionDays, waitForInserts, flush }),
     ...figuresOf({ clickhouse, clock, simulated, waitForInserts, budget }),
+    operations: operationsOf({ ...options, timers }, feeds, {
+      clickhouse,
+      budget,
+      retentionDays,
+      waitForInserts,
+      flush,
+    }),
+    runningCalls: { watch, serve: (running) => snapshots.serve(running) },
+    ...figuresOf({ clickhouse, clock, simulated, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush }),
     copy: analyticsCopy({ clickhouse, spools, isEmbedded: server === undefined }),
     recordsOf: (...asked) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, ...asked),
@@ -310,10 +334,18 @@ function operationsOf(options: AnalyticsOptions, reads: Reads): AnalyticsOperati
     planOf = () => undefined,
   } = options;
   const deps = { ...options, ...reads, timers, takePlace, finisher, planOf };
+function operationsOf(
+  options: AnalyticsOptions & { readonly timers: Timers },
+  feeds: LiveFeeds,
+  reads: Reads,
+): AnalyticsOperations {
+  const { takePlace = () => () => {}, pool: finisher } = options;
+  const deps = { ...options, ...feeds, ...reads, feed: feeds.ends, takePlace, finisher };
   return {
     ...lookupOperations(deps),
     ...requestsOperations(deps),
     ...tailOperations(deps),
+    ...liveOperations(deps),
     ...usageOperations(deps),
     ...operatorUsageOperations(deps),
     ...analyticsExportOperations(deps),

@@ -1,6 +1,7 @@
 /** Dispatches a request to what its route runs: a model call, an operation, an event stream or a hook. */
 import { asWeirError, errorEnvelope, fail, type WeirError } from "../base/errors.ts";
 import { after } from "../base/maybe-promise.ts";
+import type { Access } from "../base/operation/access.ts";
 import type { Caller } from "../base/operation/operation.ts";
 import { identityHeaders } from "../inference/exchange/headers.ts";
 import {
@@ -169,19 +170,27 @@ function openEvents(
   params: Readonly<Record<string, string>>,
 ): void {
   const seen = credentialsOf(deps, head, res, id, bearer(head));
-  const callerNow = () => authorize(deps.credentials, route, params, seen);
+  const callerNow = (access = route.access) =>
+    authorize(deps.credentials, { ...route, access }, params, seen);
   const counting = { limits: deps.requestLimits, route, address: seen.head.address, reply };
   const who = countedCaller(counting, () => whoReads(deps.catchUp, callerNow));
+  const parts = new Set<Access>();
+  const needs = (access: Access) => {
+    callerNow(access);
+    parts.add(access);
+  };
   const input = inputsOf(route.stream, { params, query: req.getQuery() ?? "", body: NO_BODY });
   let orgId: string | undefined;
   const mayStillRead = () => {
     if (callerNow().orgId !== orgId)
       throw fail("session_expired", "The session acts in another organisation now.");
+    for (const access of parts) callerNow(access);
   };
   const events = new ReplyEvents(reply, identityHeaders(id), mayStillRead, (error) => failed(error));
   const failed = (thrown: unknown) => {
     const error = reportedError(deps, thrown, id);
     if (!events.isOpen) {
+      events.abandon();
       refuse(reply, error, id, errorBodyOf(route, head));
       return;
     }
@@ -191,7 +200,7 @@ function openEvents(
   const open = async (caller: Caller) => {
     orgId = caller.orgId;
     reply.hasNoEnd();
-    await route.stream.open(input, caller, seen.head, events);
+    await route.stream.open(input, caller, seen.head, events, needs);
     events.open();
   };
   Promise.resolve(after(who, open)).catch(failed);

@@ -78,6 +78,11 @@ export class ReplyEvents implements EventSink {
     this.#over();
   }
 
+  /** The request is refused before the first event: another answer is sent. */
+  abandon(): void {
+    this.#over();
+  }
+
   onOver(over: () => void): void {
     if (this.#isOver) over();
     else this.#onOver = over;

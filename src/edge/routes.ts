@@ -139,8 +139,11 @@ function assertParams({ name, path, params }: Pick<Offered, "name" | "path" | "p
     throw new Error(`${name} has the parameters "${inPath}" in its path, and "${inSchema}" in \`params\``);
 }
 
+const eventSchemas = ({ event }: StreamOperation): z.ZodType[] =>
+  event instanceof z.ZodType ? [event] : Object.values(event);
+
 const schemasOf = (offered: Offered): (z.ZodType | undefined)[] => {
-  if ("open" in offered) return [offered.params, offered.query, offered.event];
+  if ("open" in offered) return [offered.params, offered.query, ...eventSchemas(offered)];
   return "output" in offered ? [offered.params, offered.query, offered.body, offered.output] : [];
 };
 

@@ -8,14 +8,16 @@ import { valuesReader } from "../../record/columns.ts";
 import type { CallRecord } from "../../record/record.ts";
 import type { Outbox, OutboxObserver } from "../outbox/outbox.ts";
 import { LIST_COLUMNS, listItem } from "../requests/wire.ts";
+import { type OfOrg, OrgFeed } from "./org-feed.ts";
 
 /** A settled call as a tail shows it. */
-export class TailRow {
+export class TailRow implements OfOrg {
   readonly orgId: string;
   readonly environment: CallRecord["environment"];
   readonly settledAtUs: number;
   readonly item: ReturnType<typeof listItem>;
   #text: string | undefined;
+  #json: string | undefined;
 
   constructor(row: Pick<TailRow, "orgId" | "environment" | "settledAtUs" | "item">) {
     this.orgId = row.orgId;
@@ -29,13 +31,12 @@ export class TailRow {
     this.#text ??= eventText(this.item, { event: "request", id: this.item.request_id });
     return this.#text;
   }
-}
 
-export interface Watcher {
-  /** In the order of settling. */
-  take(row: TailRow): void;
-  /** Calls that were too many to be kept for the watchers of an org. */
-  miss(count: number): void;
+  /** The item alone, as JSON; made once for all who get it. */
+  get json(): string {
+    this.#json ??= JSON.stringify(this.item);
+    return this.#json;
+  }
 }
 
 const PASS_ON_MS = 50;
@@ -46,60 +47,30 @@ const MAX_WAITING = 20_000;
 
 const valuesOf = valuesReader(LIST_COLUMNS);
 
-/** Port: the cells among which an org's calls are settled. */
-export interface Relay {
-  isWatched(orgId: string): boolean;
-  watch(orgId: string): Promise<void>;
-  leave(orgId: string): void;
-  pass(rows: readonly TailRow[]): void;
-  miss(orgId: string, count: number): void;
-}
-
-export class TailFeed implements OutboxObserver<TailRow> {
+export class TailFeed extends OrgFeed<TailRow> implements OutboxObserver<TailRow> {
   readonly #outbox: Pick<Outbox, "committed">;
-  #relay: Relay | undefined;
   readonly #timers: Timers;
-  readonly #watchers = new Map<string, Set<Watcher>>();
   /** By number, in the order of numbers. */
   readonly #waiting = new Map<number, TailRow>();
   readonly #missed = new Map<string, number>();
   #isArmed = false;
+  #beforeRows: () => void = () => {};
 
   constructor(outbox: Outbox, timers: Timers) {
+    super();
     this.#outbox = outbox;
     this.#timers = timers;
     outbox.observe(this);
   }
 
-  /** Calls of other cells are shown too, and they are passed those of this one. */
-  connect(relay: Relay): void {
-    this.#relay = relay;
-  }
-
-  /** Resolves once calls of other cells are shown too, or after a second. Only while somebody watches the org. */
-  async reachOthers(orgId: string): Promise<void> {
-    await this.#relay?.watch(orgId);
-  }
-
-  /** Calls that are settled from now on. @returns ends it */
-  watch(orgId: string, watcher: Watcher): () => void {
-    const watchers = this.#watchers.get(orgId) ?? new Set();
-    this.#watchers.set(orgId, watchers.add(watcher));
-    return () => {
-      watchers.delete(watcher);
-      if (watchers.size > 0 || this.#watchers.get(orgId) !== watchers) return;
-      this.#watchers.delete(orgId);
-      this.#relay?.leave(orgId);
-    };
-  }
-
-  watchersOf(orgId: string): number {
-    return this.#watchers.get(orgId)?.size ?? 0;
+  /** Calls it before rows are handed on: what is told of calls that run must not come behind their ends. */
+  onRows(before: () => void): void {
+    this.#beforeRows = before;
   }
 
   look(record: CallRecord): TailRow | undefined {
     const { orgId, environment, settledAtUs } = record;
-    if (!this.#watchers.has(orgId) && this.#relay?.isWatched(orgId) !== true) return undefined;
+    if (!this.isWatched(orgId)) return undefined;
     return new TailRow({ orgId, environment, settledAtUs, item: listItem(valuesOf(record)) });
   }
 
@@ -113,15 +84,6 @@ export class TailFeed implements OutboxObserver<TailRow> {
     this.#waiting.delete(number);
   }
 
-  /** A committed call, of this cell or another. */
-  receive(row: TailRow): void {
-    for (const watcher of this.#watchers.get(row.orgId) ?? []) watcher.take(row);
-  }
-
-  miss(orgId: string, count: number): void {
-    for (const watcher of this.#watchers.get(orgId) ?? []) watcher.miss(count);
-  }
-
   #arm(): void {
     if (this.#isArmed) return;
     this.#isArmed = true;
@@ -129,22 +91,23 @@ export class TailFeed implements OutboxObserver<TailRow> {
   }
 
   #passOn(): void {
+    this.#beforeRows();
     const committed = this.#outbox.committed();
     const passed: TailRow[] = [];
     for (const [number, row] of this.#waiting) {
       if (number > committed) break;
       if (passed.length === SLICE) {
-        this.#relay?.pass(passed);
+        this.relay?.pass(passed);
         return void this.#timers.after(0, () => this.#passOn());
       }
       this.#waiting.delete(number);
       passed.push(row);
       this.receive(row);
     }
-    this.#relay?.pass(passed);
+    this.relay?.pass(passed);
     for (const [orgId, count] of this.#missed) {
       this.miss(orgId, count);
-      this.#relay?.miss(orgId, count);
+      this.relay?.miss(orgId, count);
     }
     this.#missed.clear();
     this.#isArmed = false;

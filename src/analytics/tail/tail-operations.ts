@@ -12,12 +12,14 @@ import type { Caller } from "../../base/operation/operation.ts";
 import { maySeeRecord } from "../requests/record-access.ts";
 import { FILTERS, type RequestFilters, testOf } from "../requests/request-filters.ts";
 import { requestSchema } from "../requests/wire.ts";
-import { TailFeed, type TailRow } from "./tail-feed.ts";
-import { positionOf, rowsAfter, type TailHistoryDeps, type TailPosition } from "./tail-history.ts";
+import { CatchUp } from "./catch-up.ts";
+import { StreamCounts } from "./stream-counts.ts";
+import type { TailFeed, TailRow } from "./tail-feed.ts";
+import { positionOf, type TailHistoryDeps } from "./tail-history.ts";
 import { TailListener } from "./tail-listener.ts";
-import { TailRelay } from "./tail-relay.ts";
 
 export interface TailDeps extends TailHistoryDeps {
+  readonly feed: TailFeed;
   readonly clock: Clock;
   readonly timers: Timers;
   /** Resolves true once the records made so far are in ClickHouse; false if that takes longer. */
@@ -27,9 +29,8 @@ export interface TailDeps extends TailHistoryDeps {
 /** Streams of one org; the edge bounds connections as such. */
 const MOST_OF_ORG = 1000;
 const FLUSH_MS = 10_000;
-const MOST_NOTED = 20_000;
 /** Calls of other cells arrive later than those of this one: all wait so long, and are sent in the order of settling. */
-const SETTLE_MS = 300;
+export const SETTLE_MS = 300;
 /** Reads of what clients missed, at once: all of them come back together after a restart. */
 const MOST_READS = 4;
 
@@ -52,9 +53,8 @@ const query = z.object({
 });
 
 export function tailOperations(deps: TailDeps) {
-  const { outbox, clock, timers, others } = deps;
-  const feed = new TailFeed(outbox, timers);
-  if (others !== undefined) feed.connect(new TailRelay({ signals: others.signals, clock, timers }, feed));
+  const { feed, clock, timers, others } = deps;
+  const streams = new StreamCounts(MOST_OF_ORG);
   const limit = pLimit(MOST_READS);
   const tailRequests = streamOperation({
     summary: "The requests of the org as they end",
@@ -70,7 +70,8 @@ export function tailOperations(deps: TailDeps) {
     errors: ["analytics_unavailable", "concurrency"],
     async open({ query: { after, interval_ms: intervalMs, ...filters } }, caller, head, events) {
       const { orgId } = caller;
-      if (feed.watchersOf(orgId) >= MOST_OF_ORG)
+      const release = streams.take(orgId);
+      if (release === undefined)
         throw fail(
           "concurrency",
           `At most ${MOST_OF_ORG} streams of requests may be open in an organisation.`,
@@ -79,14 +80,16 @@ export function tailOperations(deps: TailDeps) {
       const accepts = (row: TailRow) => maySeeRecord(caller, row) && isMatch(row.item);
       const settleMs = others === undefined ? 0 : SETTLE_MS;
       const listener = new TailListener({ events, accepts, intervalMs, settleMs, clock, timers });
+      const { rows, client } = listener;
+      client.onOver(release);
       const watch = () => {
-        listener.onOver(feed.watch(orgId, listener));
+        client.onOver(feed.watch(orgId, rows));
         return feed.reachOthers(orgId);
       };
       const seen = head.header("last-event-id") || after;
       if (seen === undefined) {
         await watch();
-        listener.begin();
+        rows.begin();
       } else await resume({ deps, limit, caller, filters, events, listener, watch }, seen);
     },
   });
@@ -106,57 +109,25 @@ interface Resumed {
 
 /** Sends what was settled since a call, then lets the listener begin where that ends. */
 async function resume(resumed: Resumed, seen: string): Promise<void> {
-  const { deps, limit, caller, events, listener, watch } = resumed;
+  const { deps, limit, caller, filters, events, listener, watch } = resumed;
+  const { rows, client } = listener;
   const start = REQUEST_ID.test(seen) ? await limit(() => positionOf(deps, caller, seen)) : undefined;
   if (start === undefined) {
     await watch();
     events.send({ missed: null, first: "", last: "" }, { event: "gap" });
-    return listener.begin();
+    return rows.begin();
   }
-  listener.startAfter(start);
-  const sent = new Set<string>();
+  rows.startAfter(start);
+  const textOf = (settled: readonly TailRow[]) => settled.map(({ text }) => text).join("");
+  const past = new CatchUp({ history: deps, limit, caller, filters, client, textOf }, start);
   // Most of it before calls begin to wait for the listener: it may be a day's.
-  const near = await sendAfter(resumed, start, sent);
-  if (listener.isOver) return;
+  await past.send();
+  if (client.isOver) return;
   await watch();
   if (!(await deps.flush(FLUSH_MS)))
     throw fail("analytics_unavailable", "What was missed cannot be read now; connect again.", {
       retryAfterMs: FLUSH_MS,
     });
-  await sendAfter(resumed, near, sent);
-  listener.begin(sent);
-}
-
-/**
- * Sends the client the calls that were settled after `start`.
- * @param sent gets the ids of the calls sent last
- * @returns the position of the last call sent; `start` where there was none
- */
-async function sendAfter(
-  { deps, limit, caller, filters, events, listener }: Resumed,
-  start: TailPosition,
-  sent: Set<string>,
-): Promise<TailPosition> {
-  let position = start;
-  while (!listener.isOver) {
-    const { rows, isLast } = await limit(() => rowsAfter(deps, caller, filters, position));
-    const last = rows.at(-1);
-    if (last !== undefined) {
-      position = { settledAtUs: last.settledAtUs, requestId: last.item.request_id };
-      events.sendText(rows.map(({ text }) => text).join(""));
-      note(sent, rows);
-      await new Promise<void>((ready) => listener.onReady(ready));
-    }
-    if (isLast) break;
-  }
-  return position;
-}
-
-/** Notes ids of calls that were sent. Only the newest are kept: the tail hands on no older call. */
-function note(sent: Set<string>, rows: readonly TailRow[]): void {
-  for (const { item } of rows) sent.add(item.request_id);
-  for (const id of sent) {
-    if (sent.size <= MOST_NOTED) return;
-    sent.delete(id);
-  }
+  await past.send();
+  rows.begin(past.sent);
 }

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { ErrorName } from "../errors.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
+import type { Access } from "./access.ts";
 import type { HttpHead } from "./http-head.ts";
 import type { Caller, Inputs, Parsed, Place } from "./operation.ts";
 
@@ -50,8 +51,8 @@ export interface StreamOperation<
   /** Parameters of the path: a member for each. */
   readonly params?: P;
   readonly query?: Q;
-  /** Schema of an event's data. */
-  readonly event: z.ZodType;
+  /** Schema of an event's data; where there are several events, that of each by its name. */
+  readonly event: z.ZodType | Readonly<Record<string, z.ZodType>>;
   readonly errors?: readonly ErrorName[];
   /** An error before the first event is answered like any other; afterwards it is sent as an event `error`. */
   open(
@@ -59,8 +60,15 @@ export interface StreamOperation<
     caller: Caller,
     head: HttpHead,
     events: EventSink,
+    needs: Needs,
   ): MaybePromise<void>;
 }
+
+/**
+ * What a part of a stream asks of its caller beside the stream's own access. The stream ends once the caller has it no longer.
+ * @throws WeirError 403 where the caller lacks it
+ */
+export type Needs = (access: Access) => void;
 
 /** Fixes the type parameters, so that `open` is checked against the schemas beside it. */
 export const streamOperation = <

@@ -3,6 +3,7 @@
  * schemas, errors from the error table, scopes from the operations' access. It is made in steps, of an item each: `reference.ts`.
  */
 import { z } from "zod";
+import type { StreamOperation } from "../../base/operation/event-stream.ts";
 import type { AnyOperation } from "../../base/operation/operation.ts";
 import { CALLS } from "../../inference/exchange/formats.ts";
 import { requestKind } from "../counted.ts";
@@ -195,7 +196,7 @@ const shown = (schema: Schema): Content[string] => ({
 
 function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
   const { stream } = route;
-  const events = { schema: schemaOf(stream.event, "output") };
+  const isOne = stream.event instanceof z.ZodType;
   const { description, ...shared } = common(route);
   return {
     ...shared,
@@ -205,12 +206,33 @@ function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
     parameters: [...parameters(stream.params, "path"), ...parameters(stream.query, "query")],
     responses: {
       200: {
-        description: "Events for as long as the connection lasts; the schema is that of an event's data.",
-        content: { "text/event-stream": events },
+        description: `Events for as long as the connection lasts; ${isOne ? ONE_EVENT : SEVERAL_EVENTS}`,
+        content: { "text/event-stream": { schema: eventsSchema(stream.event) } },
       },
       ...failures({ refusals: refusalsOf(route), isCounted: true, errors: stream.errors }),
     },
   };
+}
+
+const ONE_EVENT = "the schema is that of an event's data.";
+const SEVERAL_EVENTS =
+  "the schema is that of an event: `event` is its name, `data` what the field of that name holds, as JSON.";
+
+/** The data of the only event; or each event with its name, so that a program can tell them apart. */
+function eventsSchema(event: StreamOperation["event"]): Schema {
+  if (event instanceof z.ZodType) return schemaOf(event, "output");
+  const oneOf = Object.entries(event).map(
+    ([name, data]): Schema => ({
+      title: name,
+      type: "object",
+      required: ["event", "data"],
+      properties: {
+        event: { type: "string", const: name, description: "The event's name." },
+        data: { ...schemaOf(data, "output"), description: `What \`${name}\` says.` },
+      },
+    }),
+  );
+  return { oneOf };
 }
 
 function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {

@@ -121,6 +121,7 @@ export async function startGateway(
     log.error({ err, requestId }, "a request failed on our side");
   const calls = openCalls(config, house, { onFault, hasRoomFor: (live) => descriptors.hasRoomForCall(live) });
   const { exchange } = calls;
+  house.analytics.runningCalls.serve(calls.running);
   const table = routeTable(operationsOf(house, config));
   const departure = new Departure();
   const name = ground.cell?.name ?? config.cell;
@@ -214,6 +215,7 @@ const openCalls = (
     onUpstreamFailure: upstreamFailures(ground.log, ground.clock),
     onEndpointMissed: routing.endpointDown.missed,
     onRecord: house.telemetry?.settled,
+    watch: house.analytics.runningCalls.watch,
   });
 
 const readinessOf =

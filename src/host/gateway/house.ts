@@ -38,6 +38,7 @@ import { planOfRecord } from "./call-plan.ts";
 import { type Ground, type GroundPorts, openGround } from "./ground.ts";
 import { groupNames } from "./group-names.ts";
 import { type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
+import { creditNow, type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
 import { openPeople, type People } from "./people.ts";
 import { openReach } from "./reach.ts";
 import { canariesOf, othersOf, shareWith, tellLast } from "./sharing.ts";
@@ -141,6 +142,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     others: othersOf(cell),
     takePlace: limits.takePlace,
     names: groupNames({ ...ground, accounts }),
+    creditOf: creditNow(money, accounts),
   });
   const apps = openAppRoom({
     ...ground,

@@ -1,5 +1,6 @@
 /** Opens credit, budgets and limits of keys: those of one gateway alone, or of a cell among others. */
 import { AccountTables } from "../../account/tables.ts";
+import type { CreditReader } from "../../analytics/live/credit-now.ts";
 import { bootName } from "../../base/process/boot.ts";
 import type { MoneyOfCell } from "../../cluster/cells/money/open.ts";
 import type { NearBudgets } from "../../credits/budgets/near-budgets.ts";
@@ -62,6 +63,18 @@ const openMoneyAlone = (
     },
     lineageOf: accounts.lineageOfId,
   });
+
+/** What a stream of an org's credit shows: what `GET /v1/credits` does, and the spend that budgets count. */
+export const creditNow =
+  (
+    { book, purse, budgets }: Pick<Money, "book" | "purse" | "budgets">,
+    accounts: Pick<AccountTables, "org">,
+  ): CreditReader =>
+  async (orgId) => {
+    const timeZone = accounts.org(orgId)?.timeZone ?? "UTC";
+    const [spend] = await Promise.all([budgets.spendOfOrg({ orgId, timeZone }), book.fresh([orgId])]);
+    return { ...purse.funds(orgId), ...spend };
+  };
 
 /** A gateway alone loads nothing of cells. */
 export async function openKeyLimits({ clock, cell, log }: Ground): Promise<LimitsRoom> {

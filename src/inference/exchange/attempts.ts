@@ -18,7 +18,7 @@ import type { ReservedCall } from "./call.ts";
 import { LongerContext, withContext } from "./errors/longer-context.ts";
 import { moreHelpful } from "./failure.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
-import type { Indexed } from "./live.ts";
+import type { Indexed } from "./live/live.ts";
 import type { Outcome, RelayEnd } from "./outcome.ts";
 import { coveredEndpoints } from "./reservation/fit.ts";
 
@@ -29,6 +29,8 @@ export interface AttemptDeps extends OneAttemptDeps {
   /** Counts the call as draining: it is read to its end though its client left. False if too many calls are. */
   beginDrain(): boolean;
   endDrain(): void;
+  /** The first content of a stream is about to be sent to the client. */
+  firstContent(call: ReservedCall): void;
   readonly timeouts: {
     readonly firstByteMs: number;
     readonly stallMs: number;
@@ -212,13 +214,12 @@ export class Attempts implements AttemptHost, Indexed {
     this.#finish({ kind: "failed", failure: this.#lastFailure });
   }
 
-  // -- AttemptHost --
-
   attemptBegins(attempt: Attempt): void {
     this.#winner = attempt;
     attempt.adopt(this.call);
     this.#stopHedge?.();
     this.#cancelAllBut(attempt, true);
+    this.#deps.firstContent(this.call);
   }
 
   attemptEnds(attempt: Attempt, end: RelayEnd): void {

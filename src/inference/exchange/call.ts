@@ -21,7 +21,7 @@ import type { ClientReply } from "../client-reply.ts";
 import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
 import { appOfHeaders } from "./app-name.ts";
 import type { AnsweredAs } from "./forms/answered-as.ts";
-import type { Indexed } from "./live.ts";
+import type { Indexed } from "./live/live.ts";
 import type { MediaShare } from "./media/media-budget.ts";
 import type { Holds } from "./reservation/holds.ts";
 import type { ShadowRun } from "./shadow/shadow-ending.ts";

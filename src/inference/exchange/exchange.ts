@@ -20,7 +20,8 @@ import { RefusalCounts } from "./figures/refusal-counts.ts";
 import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./kept/idempotency.ts";
 import { type KeepRoomDeps, takeKeptRoom } from "./kept/keep-room.ts";
-import { Live } from "./live.ts";
+import { Live } from "./live/live.ts";
+import type { WatchedCalls } from "./live/watched-calls.ts";
 import { type FetchCounts, type FetchDeps, MediaFetches } from "./media/fetch-media.ts";
 import type { Outcome } from "./outcome.ts";
 import { type PlanDeps, planCall, reportCanaryResult } from "./plan.ts";
@@ -42,9 +43,11 @@ export interface ExchangeDeps {
   readonly keepRoom: KeepRoomDeps;
   readonly reserve: Omit<ReserveDeps, "waits">;
   readonly holdQueue: HoldQueueDeps;
-  readonly attempt: Omit<AttemptDeps, "beginDrain" | "endDrain">;
+  readonly attempt: Omit<AttemptDeps, "beginDrain" | "endDrain" | "firstContent">;
   readonly shadow: Omit<ShadowDeps, "isAwaited">;
   readonly settle: SettleDeps;
+  /** Those who watch calls as they run. */
+  readonly watched: WatchedCalls;
   /** At most this many calls at a time are read to their end after their client left. */
   readonly maxDrains: number;
   /** An answer waits at most this long for the commit of its charge. */
@@ -129,6 +132,7 @@ export class Exchange {
       endDrain: () => {
         this.#draining--;
       },
+      firstContent: (call) => deps.watched.firstContent(call),
     };
     this.#fetches = new MediaFetches(deps.fetch);
     this.#waits = new HoldQueue(deps.holdQueue);
@@ -213,6 +217,7 @@ export class Exchange {
     // The call may have waited for its reservation until after the shutdown.
     if (this.#isShuttingDown) attempts.shutDown();
     else attempts.run();
+    this.#deps.watched.started(call);
     call.shadow = this.#shadows.start(call);
   };
 
@@ -246,6 +251,9 @@ export class Exchange {
       fetches: this.#fetches.counts(),
     };
   }
+
+  /** Calls that are attempted or answered now. */
+  readonly running = (): ReservedCall[] => this.#live.all().map(({ call }) => call);
 
   /** Refuses new calls; resolves when the running ones have ended. Ends them after `withinMs`. */
   async drain(withinMs: number): Promise<void> {

@@ -1,4 +1,6 @@
 /** Opens model calls: the exchange, whose steps get what they need by name, and the questions that are asked beside calls. */
+
+import type { RunningCalls } from "../../analytics/live/running-call.ts";
 import { type Clock, risingMicros, systemRandom, systemTimers } from "../../base/clock.ts";
 import type { RoomMetrics } from "../../base/metrics/sources.ts";
 import type { Budgets } from "../../credits/budgets/budgets.ts";
@@ -20,6 +22,7 @@ import { type Inquiry, inquire } from "./inquiry/inquire.ts";
 import type { IdempotentAnswers } from "./kept/idempotency.ts";
 import type { StoredResponses } from "./kept/stored-responses.ts";
 import { openKeyProbes } from "./key-probes/key-probes.ts";
+import { runningOf, WatchedCalls, type WatchedCallsDeps } from "./live/watched-calls.ts";
 import type { FetchDeps } from "./media/fetch-media.ts";
 import type { PlanDeps } from "./plan.ts";
 import type { ReserveDeps } from "./reserve.ts";
@@ -32,7 +35,8 @@ export interface ModelCallPorts
     Pick<PlanDeps, "catalog" | "policies" | "ownKeys">,
     Pick<ReserveDeps, "keyring">,
     Pick<ShadowDeps, "shadowRuns">,
-    Pick<SettleDeps, "outbox" | "onRecord" | "cell"> {
+    Pick<SettleDeps, "outbox" | "onRecord" | "cell">,
+    Pick<WatchedCallsDeps, "watch"> {
   readonly clock: Clock;
   readonly store: Store;
   readonly health: Health;
@@ -54,6 +58,8 @@ export interface ModelCalls {
   readonly exchange: Exchange;
   /** Answers a question about a call without making it. Never rejects. */
   inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
+  /** An org's calls that run now. */
+  readonly running: RunningCalls;
   readonly metrics: RoomMetrics;
 }
 
@@ -77,6 +83,7 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
     onUpstreamFailure: ports.onUpstreamFailure,
     onEndpointMissed: ports.onEndpointMissed,
     hasRoomFor: ports.hasRoomFor,
+    watched: new WatchedCalls(ports),
     answers: ports.answers,
     maxDrains: bounds.max_drains,
     commitMs: timeouts.commit_ms,
@@ -148,6 +155,7 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
   return {
     exchange,
     inquire: (inquiry, incoming) => inquire(asking, inquiry, incoming),
+    running: (orgId) => runningOf(orgId, exchange.running()),
     metrics: callMetrics({ exchange, latencies, keyProbes: keyProbes.counts }),
   };
 }

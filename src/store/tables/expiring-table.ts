@@ -46,6 +46,8 @@ export interface ExpiringTable<V> {
   members(group: readonly string[], before?: string): Iterable<V>;
   /** Only in an act: removes rows of a group, whatever their time. @returns whether more are left */
   removeMembers(group: readonly string[], most: number): boolean;
+  /** Tells of each row that was put, once its act is committed; in a cell, of those of other cells too. */
+  watch(put: (row: V) => void): void;
   /** Removes all rows whose time is over. */
   sweep(): Promise<void>;
   close(): void;
@@ -105,6 +107,9 @@ export function openExpiringTable<V>(options: ExpiringTableOptions<V>): Expiring
       const keys = Array.from(rows.range(range), ({ key }) => key as string[]);
       for (const key of keys.slice(0, most)) remove(key);
       return keys.length > most;
+    },
+    watch(put) {
+      rows.watch((_key, row) => row !== undefined && put(row));
     },
     sweep,
     close,

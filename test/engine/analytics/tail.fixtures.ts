@@ -128,6 +128,6 @@ export async function openTail(
   const { tailRequests } = analytics.operations;
   const parsed = (tailRequests.query ?? z.never()).parse({ interval_ms: "500", ...query });
   const input = { params: undefined, query: parsed as never, body: undefined };
-  await tailRequests.open(input, as, headOf(lastEventId), client);
+  await tailRequests.open(input, as, headOf(lastEventId), client, () => {});
   return client;
 }

@@ -9,6 +9,7 @@ import { openOutbox } from "../../../src/analytics/outbox/outbox.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { cursors } from "../../../src/base/operation/cursor.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
+import { Events } from "../../../src/store/events/events.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { canonicalRequest } from "../../../src/wire/canonical.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
@@ -36,11 +37,14 @@ export function openBench(options: Partial<AnalyticsOptions> & { readonly pool?:
   const outbox = openOutbox(store);
   const pool = options.pool ?? openPool();
   const warnings: string[] = [];
+  const clock = options.clock ?? systemClock;
   const analytics = openAnalytics({
     outbox,
     store,
     dataDir,
-    clock: options.clock ?? systemClock,
+    clock,
+    events: new Events({ store, clock, onFailure: (error) => void warnings.push(String(error)) }),
+    creditOf: () => ({ availableMicroUsd: 0, heldMicroUsd: 0, todayMicroUsd: 0, monthMicroUsd: 0 }),
     cursors: cursors(Buffer.from("a secret of the tests")),
     pool,
     canonical: async (dialectIn, body) => canonicalRequest(dialectIn as FormatName, body),

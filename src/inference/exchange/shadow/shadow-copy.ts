@@ -42,7 +42,7 @@ export function copyOf(
 
 /** @param onTooMuch called when the answer exceeds {@link MAX_ANSWER_BYTES}: the copy must end */
 export function copyDeps(
-  deps: Omit<AttemptDeps, "beginDrain" | "endDrain">,
+  deps: Omit<AttemptDeps, "beginDrain" | "endDrain" | "firstContent">,
   onTooMuch: () => void,
 ): AttemptDeps {
   const { upstreams } = deps;
@@ -56,6 +56,7 @@ export function copyDeps(
     },
     beginDrain: () => false,
     endDrain: () => {},
+    firstContent: () => {},
   };
 }
 

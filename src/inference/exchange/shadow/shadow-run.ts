@@ -13,7 +13,7 @@ import type { Shadow } from "../../../routing/planner/decision.ts";
 import type { Store } from "../../../store/store.ts";
 import { type AttemptDeps, Attempts } from "../attempts.ts";
 import type { PlannedCall, ReservedCall } from "../call.ts";
-import type { Indexed } from "../live.ts";
+import type { Indexed } from "../live/live.ts";
 import { type CoveredTokens, type Metered, meter } from "../meter.ts";
 import type { Outcome } from "../outcome.ts";
 import { type BoundDeps, worstCaseOf } from "../reservation/cost-bound.ts";
@@ -22,7 +22,7 @@ import { charge, factsOf } from "../settle.ts";
 import { copyDeps, copyOf } from "./shadow-copy.ts";
 import type { PrimaryEnding, ShadowRun } from "./shadow-ending.ts";
 
-export interface RunDeps extends Omit<AttemptDeps, "beginDrain" | "endDrain">, BoundDeps {
+export interface RunDeps extends Omit<AttemptDeps, "beginDrain" | "endDrain" | "firstContent">, BoundDeps {
   readonly budgets: HoldDeps["budgets"] & Pick<Budgets, "wouldHold">;
   readonly store: Pick<Store, "act" | "healthy">;
   readonly shadowRuns: Pick<ShadowRuns, "prepare">;

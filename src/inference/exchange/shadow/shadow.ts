@@ -5,7 +5,7 @@
  */
 import { LARGE_BODY_BYTES } from "../../../wire/neutral/contract.ts";
 import type { ReservedCall } from "../call.ts";
-import { Live } from "../live.ts";
+import { Live } from "../live/live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
 import { Run, type RunDeps, type ShadowTask } from "./shadow-run.ts";
 

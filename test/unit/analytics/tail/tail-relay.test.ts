@@ -1,35 +1,8 @@
 /** Calls between cells: counted, so that whoever hears knows what was lost on the way. */
 import { expect, test } from "vitest";
-import type { Signals } from "../../../../src/analytics/requests/other-cells.ts";
 import { TailRow } from "../../../../src/analytics/tail/tail-feed.ts";
 import { TailRelay } from "../../../../src/analytics/tail/tail-relay.ts";
-
-/** Cells that hear each other at once. */
-class Network {
-  readonly #topics = new Map<string, Map<string, (content: unknown, from: string) => unknown>>();
-  /** Messages that are lost. */
-  isLost: (topic: string) => boolean = () => false;
-
-  of(cell: string): Signals {
-    const mine = new Map<string, (content: unknown, from: string) => unknown>();
-    this.#topics.set(cell, mine);
-    const others = () => [...this.#topics].filter(([name]) => name !== cell);
-    const send = (to: typeof mine | undefined, topic: string, content: unknown) => {
-      if (!this.isLost(topic)) return to?.get(topic)?.(structuredClone(content), cell);
-    };
-    return {
-      tell: (topic, content) => others().every(([, to]) => send(to, topic, content) !== null),
-      tellOne: (name, topic, content) => send(this.#topics.get(name), topic, content) !== null,
-      on: (topic, heard) => void mine.set(topic, heard),
-      answers: (topic, answer) => void mine.set(topic, answer),
-      async ask(topic, content) {
-        const answers = await Promise.all(others().map(([, to]) => send(to, topic, content)));
-        return answers.every((isGood) => isGood === true);
-      },
-      onListening() {},
-    };
-  }
-}
+import { Network } from "../../../support/analytics/cell-network.ts";
 
 let nowMs = 0;
 function open(network: Network, cell: string) {

@@ -164,6 +164,7 @@ export function runAttempts({
     bounds: { maxEventBytes: 1e6, maxReplyBytes: 1e6, maxPayloadBytes: 0, extendTokens: 100 },
     beginDrain: () => !drains.areFull && ++drains.begun > 0,
     endDrain: () => drains.ended++,
+    firstContent: () => {},
     onFault(error: unknown) {
       if (!isFaultExpected) throw error;
     },

@@ -1,7 +1,7 @@
 /** What is done to all calls that are open leaves turns of the event loop to others. */
 import { expect, test } from "vitest";
 import { nextTurn } from "../../../../src/base/clock.ts";
-import { Live } from "../../../../src/inference/exchange/live.ts";
+import { Live } from "../../../../src/inference/exchange/live/live.ts";
 import { until } from "../../../support/wait.ts";
 
 const CALLS = 1000;

@@ -3,7 +3,7 @@
  * then, and each old table keeps its calls alive until the next full garbage collection. Nearly every call then survived two
  * collections, which cost a quarter of the exchange's time.
  */
-import { during } from "../../base/turns/long-work.ts";
+import { during } from "../../../base/turns/long-work.ts";
 
 export interface Indexed {
   /** Index in the list; -1 while it is in none. */
