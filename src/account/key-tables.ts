@@ -151,6 +151,17 @@ export abstract class KeyTables extends StoreTables {
     }
   }
 
+  /** As {@link workingKeys}; undefined where more than `most` may work, of which so many are read. */
+  keysIfFew(orgId: string, most: number, nowMs: number): KeyRow[] | undefined {
+    const rows: KeyRow[] = [];
+    let seen = 0;
+    for (const row of this.eachListedKey(orgId)) {
+      if (++seen > most) return undefined;
+      if (keyWorks(row, nowMs)) rows.push(row);
+    }
+    return rows;
+  }
+
   /** Keys that work now, oldest first, read lazily: the keys that make others are the oldest as a rule. */
   *workingKeysOldestFirst(orgId: string, nowMs: number): Generator<KeyRow> {
     for (const { key } of this.#workingKeys.range({ start: [orgId], end: [orgId, PAST_IDS] })) {

@@ -326,21 +326,13 @@ interface Reads {
   readonly flush: (withinMs: number) => Promise<boolean>;
 }
 
-function operationsOf(options: AnalyticsOptions, reads: Reads): AnalyticsOperations {
-  const {
-    timers = systemTimers,
-    takePlace = () => () => {},
-    pool: finisher,
-    planOf = () => undefined,
-  } = options;
-  const deps = { ...options, ...reads, timers, takePlace, finisher, planOf };
 function operationsOf(
   options: AnalyticsOptions & { readonly timers: Timers },
   feeds: LiveFeeds,
   reads: Reads,
 ): AnalyticsOperations {
-  const { takePlace = () => () => {}, pool: finisher } = options;
-  const deps = { ...options, ...feeds, ...reads, feed: feeds.ends, takePlace, finisher };
+  const { takePlace = () => () => {}, pool: finisher, planOf = () => undefined } = options;
+  const deps = { ...options, ...feeds, ...reads, feed: feeds.ends, takePlace, finisher, planOf };
   return {
     ...lookupOperations(deps),
     ...requestsOperations(deps),

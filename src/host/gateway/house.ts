@@ -37,7 +37,6 @@ import { billingPorts, billingSettings } from "./billing-ports.ts";
 import { planOfRecord } from "./call-plan.ts";
 import { type Ground, type GroundPorts, openGround } from "./ground.ts";
 import { groupNames } from "./group-names.ts";
-import { type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
 import { creditNow, type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
 import { openPeople, type People } from "./people.ts";
 import { openReach } from "./reach.ts";

@@ -77,6 +77,8 @@ export class TrailRows<R extends TrailRow> {
       const isIn = (since ?? row.createdAtMs) <= row.createdAtMs && row.createdAtMs < (until ?? Infinity);
       if (isIn) yield row;
     }
+  }
+
   /** Tells of each row that was put, once it is committed; in a cell, of those of other cells too. */
   watch(put: (row: R) => void): void {
     this.#rows.watch(put);
