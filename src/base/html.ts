@@ -34,3 +34,22 @@ function textOf(filling: Filling): string {
   if (typeof filling === "string") return escapeHtml(filling);
   return filling instanceof Html ? filling.text : filling.map(({ text }) => text).join("");
 }
+
+export interface PageParts {
+  readonly title: string;
+  /** Further lines of the head. */
+  readonly head?: Html | undefined;
+  /** What is in `<body>`. */
+  readonly body: Html;
+}
+
+/** A page that the gateway makes itself, as it is sent. It runs no script, and looks as the console does. */
+export const pageText = ({ title, head, body }: PageParts): string =>
+  html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${title}</title>${head}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/assets/tokens.css"><link rel="stylesheet" href="/assets/pages.css"></head>
+<body>${body}</body></html>
+`.text;

@@ -3,6 +3,7 @@ import { asWeirError, errorEnvelope, type WeirError } from "../base/errors.ts";
 import { CALLS } from "../inference/exchange/formats.ts";
 import { identityHeaders, JSON_TYPE, retryHeaders } from "../inference/exchange/headers.ts";
 import { acceptEncodingHeader } from "./body/codings.ts";
+import { errorPage } from "./pages/error-page.ts";
 import type { Answer } from "./perform.ts";
 import type { SocketReply } from "./reply.ts";
 import type { RequestHead } from "./request.ts";
@@ -35,6 +36,7 @@ export function refuseBody(reply: SocketReply, error: WeirError, id: string, err
   refuse(reply, error, id, errorBody, acceptEncodingHeader(error));
 }
 
+/** A person who opened the address in a browser gets a page; everybody else what `errorBody` makes. */
 export function refuse(
   reply: SocketReply,
   error: WeirError,
@@ -42,12 +44,18 @@ export function refuse(
   errorBody: ErrorBody = errorEnvelope,
   headers: readonly string[] = [],
 ): void {
+  const { showsPages } = reply;
   reply.send(
     error.status,
-    typeLine(errorBody) + identityHeaders(id) + retryHeaders(error) + headerLines(headers),
-    errorBody(error, id),
+    (showsPages ? HTML_TYPE : typeLine(errorBody)) +
+      identityHeaders(id) +
+      retryHeaders(error) +
+      headerLines(headers),
+    showsPages ? errorPage(error, id) : errorBody(error, id),
   );
 }
+
+const HTML_TYPE = "content-type: text/html; charset=utf-8\r\nvary: accept\r\n";
 
 const typeLine = ({ mediaType }: ErrorBody): string =>
   mediaType === undefined ? JSON_TYPE : `content-type: ${mediaType}\r\n`;

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onFile } from "../base/file-errors.ts";
+import { html, pageText } from "../base/html.ts";
 import type { HttpHead } from "../base/operation/http-head.ts";
 import type { Page, PageAnswer, PageRequest } from "./server.ts";
 import { readStaticFiles, type StaticFiles } from "./static-files.ts";
@@ -71,11 +72,11 @@ const HTML = "text/html; charset=utf-8";
 const NOT_BUILT: PageAnswer = {
   status: 503,
   contentType: HTML,
-  body: `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Weir</title></head>
-<body><h1>The console is not bundled yet</h1>
-<p>Start the gateway by <code>npm start</code>, or run <code>node scripts/console.ts</code> and start it again.</p></body></html>
-`,
+  body: pageText({
+    title: "Weir",
+    body: html`<main><h1>The console is not bundled yet</h1>
+<p>Start the gateway by <code>npm start</code>, or run <code>node scripts/console.ts</code> and start it again.</p></main>`,
+  }),
 };
 
 const pagesOf = (answer: (request: PageRequest) => PageAnswer): Page[] =>

@@ -16,6 +16,7 @@ import { type Cors, corsOf, isForOtherOrigins } from "./cors.ts";
 import { addressesOf } from "./credentials.ts";
 import { dispatch } from "./dispatch.ts";
 import type { OpenRequests } from "./open-requests.ts";
+import { wantsPage } from "./pages/wants-page.ts";
 import type { DispatchDeps, Received } from "./received.ts";
 import { SocketReply } from "./reply.ts";
 import { httpHead, RequestHead, servedAddress } from "./request.ts";
@@ -81,6 +82,8 @@ export interface PageServerDeps extends FaultDeps {
   readonly beginTrace?: BeginTrace | undefined;
   /** Other processes listen on the port too, by intent (SO_REUSEPORT): the system gives each its share of new connections. */
   readonly sharesPort?: boolean;
+  /** People who open an address in a browser get errors as pages, whose styles are among the assets. */
+  readonly hasErrorPages?: boolean;
   /** Counts the requests. Without it, connections that wait to be accepted when it stops are reset. */
   readonly requests?: OpenRequests | undefined;
 }
@@ -201,8 +204,11 @@ function receive(
   { keepsHead, cors }: Reading,
   act: (request: Received) => void,
 ): void {
-  const { isCrowded, security, requests } = deps;
-  const reply = new SocketReply(res, req.getMethod() === "head", isCrowded, security, requests);
+  const { isCrowded, security, requests, hasErrorPages } = deps;
+  const method = req.getMethod();
+  const reply = new SocketReply(res, method === "head", isCrowded, security, requests);
+  if (hasErrorPages === true && (method === "get" || method === "head"))
+    reply.showsPages = wantsPage(req.getHeader("accept"));
   const isLeaving = requests?.requestBegan() === true;
   const head = new RequestHead(req, keepsHead, !keepsHead && deps.beginTrace !== undefined);
   const id = requestId(deps.clock.now());

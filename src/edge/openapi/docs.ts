@@ -1,6 +1,6 @@
 /**
- * `/docs`: the OpenAPI document as one HTML page that needs no script and no other host. The stylesheet has a relative
- * path, so that it also works behind a proxy's prefix. All text is escaped; empty parts are omitted.
+ * `/docs`: the OpenAPI document as one HTML page that needs no script and no other host. The stylesheets have relative
+ * paths, so that they also work behind a proxy's prefix. All text is escaped; empty parts are omitted.
  */
 
 import { itemsOf, schemaOrNone } from "./example.ts";
@@ -16,6 +16,7 @@ export function* docsPieces(document: OpenApiDocument): Generator<string> {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)} API reference</title>
+<link rel="stylesheet" href="assets/tokens.css">
 <link rel="stylesheet" href="assets/docs.css">
 </head>
 <body>

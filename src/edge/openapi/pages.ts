@@ -1,5 +1,7 @@
 /** Pages that need no key: the welcome page, health, readiness, the API reference and the schema of policies. */
 import { z } from "zod";
+import { wantsPage } from "../pages/wants-page.ts";
+import { about, welcomePage } from "../pages/welcome.ts";
 import type { Page } from "../server.ts";
 import type { PageItem } from "./openapi-types.ts";
 import type { Reference } from "./reference.ts";
@@ -73,8 +75,8 @@ export function pages(deps: PageDeps): readonly Page[] {
   return [
     {
       path: "/",
-      read: async ({ accept }) =>
-        accept.includes("text/html") ? html(welcome(deps.version)) : json(200, about(deps.version)),
+      read: async ({ accept, address }) =>
+        wantsPage(accept) ? html(welcomePage(deps.version, address)) : json(200, about(deps.version)),
     },
     { path: "/healthz", read: async () => json(200, { status: "ok" }) },
     {
@@ -89,29 +91,3 @@ export function pages(deps: PageDeps): readonly Page[] {
     { path: "/schemas/policy.json", isPublic: true, read: async () => text(200, policySchema) },
   ];
 }
-
-/** Links of the welcome page. */
-const PLACES = {
-  docs: ["/docs", "API reference"],
-  openapi: ["/openapi.json", "the same for machines"],
-  models: ["/v1/models", "models that this gateway reaches (needs a key)"],
-  health: ["/healthz", "whether it is alive; /readyz tells part by part"],
-} as const;
-
-const about = (version: string) => ({
-  name: "weir",
-  description: DESCRIPTION,
-  version,
-  ...Object.fromEntries(Object.entries(PLACES).map(([name, [path]]) => [name, path])),
-});
-
-const DESCRIPTION =
-  "A gateway in front of AI model providers: OpenAI's and Anthropic's formats in, any provider out.";
-
-const welcome = (version: string): string => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Weir</title></head>
-<body><h1>Weir ${version}</h1><p>${DESCRIPTION}</p>
-<ul>${Object.values(PLACES)
-  .map(([path, what]) => `<li><a href="${path}">${path}</a>: ${what}</li>`)
-  .join("")}</ul></body></html>
-`;

@@ -137,6 +137,7 @@ export async function startGateway(
     routes: table,
     assets: [readStaticFiles("/assets/", join(ROOT, "src/edge/assets")), ...webConsole.assets],
     pages: [...pages(pageDeps(reference, readinessOf(house, departure))), ...webConsole.pages],
+    hasErrorPages: true,
     security: securityHeaders(config.publicUrl?.startsWith("https:") === true),
     origins: config.settings.cors.origins,
     ...callersOf(config, house),

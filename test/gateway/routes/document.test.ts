@@ -220,12 +220,15 @@ describe("/docs", () => {
     expect(page.text).not.toMatch(/<script|<img|<iframe|@import|\bsrc=|url\(/i);
   });
 
-  test("has one style, a file of this gateway that names no other", async () => {
+  test("has its tokens and its style, files of this gateway that name no other", async () => {
     const links = [...page.text.matchAll(/<link ([^>]*)>/gi)].map((m) => m[1]);
-    expect(links).toEqual(['rel="stylesheet" href="assets/docs.css"']);
-    const style = await gateway.call("GET", "/assets/docs.css", { key: null });
-    expect([style.status, style.headers.get("content-type")]).toEqual([200, "text/css; charset=utf-8"]);
-    expect(style.text).not.toMatch(/@import|url\(/i);
+    const files = ["assets/tokens.css", "assets/docs.css"];
+    expect(links).toEqual(files.map((file) => `rel="stylesheet" href="${file}"`));
+    for (const file of files) {
+      const style = await gateway.call("GET", `/${file}`, { key: null });
+      expect([style.status, style.headers.get("content-type")]).toEqual([200, "text/css; charset=utf-8"]);
+      expect(style.text).not.toMatch(/@import|url\(/i);
+    }
   });
 
   test("has an entry for every route, and every link leads somewhere", () => {
