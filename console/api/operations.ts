@@ -49,6 +49,7 @@ export interface Operations {
       project_id: string;
       name: string;
       hint: string;
+      kind?: "playground";
       environment: "live" | "test";
       scopes: readonly ("inference" | "read:usage" | "read:catalog" | "read:billing" | "write:billing" | "read:keys" | "write:keys" | "read:org" | "write:org" | "read:policies" | "write:policies" | "read:payloads")[];
       status: "active" | "rotating" | "revoked" | "expired";
@@ -312,6 +313,9 @@ export interface Operations {
   listKeys: {
     params: undefined;
     query: {
+      q?: string;
+      project_id?: string;
+      kind?: "key" | "playground" | "any";
       status?: "active" | "rotating" | "revoked" | "expired";
       created_by?: string;
       limit?: number;
@@ -325,6 +329,7 @@ export interface Operations {
         project_id: string;
         name: string;
         hint: string;
+        kind?: "playground";
         environment: "live" | "test";
         scopes: readonly ("inference" | "read:usage" | "read:catalog" | "read:billing" | "write:billing" | "read:keys" | "write:keys" | "read:org" | "write:org" | "read:policies" | "write:policies" | "read:payloads")[];
         status: "active" | "rotating" | "revoked" | "expired";

@@ -235,8 +235,6 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   const feeds = openLiveFeeds({ ...options, timers });
   const { begins: watch, snapshots } = feeds;
   return {
-    operations: operationsOf(options, { clickhouse, budget, retentionDays, waitForInserts, flush }),
-    ...figuresOf({ clickhouse, clock, simulated, waitForInserts, budget }),
     operations: operationsOf({ ...options, timers }, feeds, {
       clickhouse,
       budget,
@@ -245,7 +243,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
       flush,
     }),
     runningCalls: { watch, serve: (running) => snapshots.serve(running) },
-    ...figuresOf({ clickhouse, clock, simulated, waitForInserts }),
+    ...figuresOf({ clickhouse, clock, simulated, waitForInserts, budget }),
     erasure: analyticsErasure({ clickhouse, clock, flush }),
     copy: analyticsCopy({ clickhouse, spools, isEmbedded: server === undefined }),
     recordsOf: (...asked) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, ...asked),

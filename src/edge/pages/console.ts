@@ -4,11 +4,11 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { onFile } from "../base/file-errors.ts";
-import { html, pageText } from "../base/html.ts";
-import type { HttpHead } from "../base/operation/http-head.ts";
-import type { Page, PageAnswer, PageRequest } from "./server.ts";
-import { readStaticFiles, type StaticFiles } from "./static-files.ts";
+import { onFile } from "../../base/file-errors.ts";
+import { html, pageText } from "../../base/html.ts";
+import type { HttpHead } from "../../base/operation/http-head.ts";
+import type { Page, PageAnswer, PageRequest } from "../server.ts";
+import { readStaticFiles, type StaticFiles } from "../static-files.ts";
 
 export interface Console {
   readonly pages: readonly Page[];
