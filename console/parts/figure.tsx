@@ -30,7 +30,7 @@ function Change({ now, before }: { readonly now: number; readonly before: number
   return (
     <>
       {sign}
-      {format.value.share(Math.abs(share))} to the period before
+      {format.value.share(Math.abs(share))} <abbr title="compared with the period before">vs. before</abbr>
     </>
   );
 }
