@@ -48,6 +48,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/analytics.md 2": "never ends; tail.test.ts reads it",
   "docs/analytics.md 3": "what a refusal says; engine/analytics/statements.test.ts reads it",
   "docs/operating.md 3": "of Prometheus; metrics-access.test.ts asks as it says",
+  "docs/operating.md 6": "makes and starts a demo; test/process/scripts/demo.test.ts does both",
   "docs/apps.md 1": "apps.test.ts makes the calls",
   "docs/apps.md 2": "apps.test.ts makes such a client",
   "docs/billing.md 1": "a drawing",
