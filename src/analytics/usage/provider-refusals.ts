@@ -5,6 +5,7 @@
 import { type Clock, inTime, type Timers } from "../../base/clock.ts";
 import type { AttemptOutcome, ErrorClass } from "../../record/record.ts";
 import type { ClickHouse, QueryLimits } from "../clickhouse/client.ts";
+import type { WaitForInserts } from "../clickhouse/inserted-until.ts";
 
 /** Attempts of one provider that ended in one way. */
 export interface RefusedAttempts {
@@ -28,6 +29,7 @@ export type ProviderRefusals = () => Promise<readonly RefusedAttempts[] | undefi
 
 interface ProviderRefusalsDeps {
   readonly clickhouse: Pick<ClickHouse, "rows">;
+  readonly waitForInserts: WaitForInserts;
   readonly clock: Clock;
   readonly timers?: Timers;
 }
@@ -56,15 +58,18 @@ const SQL = `
   GROUP BY provider, refusal, outcome, httpStatus, errorClass, upstreamCode
   ORDER BY attempts DESC, provider, refusal LIMIT ${MOST_ROWS}`;
 
-export function providerRefusals({ clickhouse, clock, timers }: ProviderRefusalsDeps): ProviderRefusals {
+export function providerRefusals({
+  clickhouse,
+  waitForInserts,
+  clock,
+  timers,
+}: ProviderRefusalsDeps): ProviderRefusals {
   let last: { readonly startedMs: number; readonly rows: Promise<readonly RefusedAttempts[]> } | undefined;
 
   function reading(): Promise<readonly RefusedAttempts[]> {
     if (last !== undefined && clock.monotonic() - last.startedMs < FRESH_MS) return last.rows;
-    const now = {
-      startedMs: clock.monotonic(),
-      rows: clickhouse.rows<RefusedAttempts>(SQL, {}, LIMITS),
-    };
+    const rows = waitForInserts().then(() => clickhouse.rows<RefusedAttempts>(SQL, {}, LIMITS));
+    const now = { startedMs: clock.monotonic(), rows };
     last = now;
     // A reading that failed is not used again: the next request makes a new one.
     now.rows.catch(() => {

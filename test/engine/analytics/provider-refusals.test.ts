@@ -51,12 +51,14 @@ afterAll(async () => {
   await bench.close();
 });
 
+const waitForInserts = async () => undefined;
 /** Waits as long as the engine takes: how long an answer waits is another test's. */
 const patient: Timers = { after: () => () => {} };
 
 it("counts attempts of 24 hours that a provider refused, by row, status and code, own keys apart", async () => {
   const rows = await providerRefusals({
     clickhouse,
+    waitForInserts,
     clock: new ManualClock("2026-09-09T00:00:00.000Z"),
     timers: patient,
   })();
@@ -97,7 +99,7 @@ it("reads once a minute for all who ask, and again after a failure", async () =>
       return [] as T[];
     },
   };
-  const asked = providerRefusals({ clickhouse: counting, clock, timers: patient });
+  const asked = providerRefusals({ clickhouse: counting, waitForInserts, clock, timers: patient });
   expect(await asked()).toBeUndefined();
   isAway = false;
   expect(await Promise.all(Array.from({ length: 20 }, asked))).toEqual(Array.from({ length: 20 }, () => []));
@@ -116,5 +118,7 @@ it("answers without an engine that is silent", async () => {
     },
   };
   const clock = new ManualClock("2026-09-09T00:00:00.000Z");
-  expect(await providerRefusals({ clickhouse: silent, clock, timers: atOnce })()).toBeUndefined();
+  expect(
+    await providerRefusals({ clickhouse: silent, waitForInserts, clock, timers: atOnce })(),
+  ).toBeUndefined();
 });
