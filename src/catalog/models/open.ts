@@ -11,7 +11,7 @@ import {
   type ReloadResult,
 } from "./catalog.ts";
 import { type Changelog, storedChangelog } from "./changelog.ts";
-import { storedPriceVersions } from "./price-versions.ts";
+import { type PriceVersions, storedPriceVersions } from "./price-versions.ts";
 import { storedReadings } from "./readings.ts";
 import { unconfigured } from "./unconfigured.ts";
 
@@ -29,6 +29,7 @@ export interface CatalogPorts {
 export interface OpenCatalog {
   readonly catalog: Catalog;
   readonly changelog: Changelog;
+  readonly priceHistory: PriceVersions["history"];
 }
 
 /** @throws CatalogError when the files have problems */
@@ -49,7 +50,7 @@ export async function openCatalogRoom(ports: CatalogPorts): Promise<OpenCatalog>
         (err: unknown) => log.error({ err }, "another cell read its catalog; this one could not"),
       ),
   });
-  return { catalog, changelog };
+  return { catalog, changelog, priceHistory: priceVersions.history };
 }
 
 export async function reloadCatalog(catalog: Catalog, log: Logger): Promise<void> {

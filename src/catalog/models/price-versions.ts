@@ -46,8 +46,8 @@ export interface PriceVersions {
     endpoints: readonly PricedEndpoint[],
     beside?: (added: ReadonlySet<string>) => void,
   ): Promise<ReadonlyMap<string, CurrentVersion>>;
-  /** Every version of an endpoint, newest first. */
-  history(endpointId: string): PriceVersion[];
+  /** The versions of an endpoint, newest first. @param most so many; every one unless given */
+  history(endpointId: string, most?: number): PriceVersion[];
 }
 
 /** Version 1 had no serial: the ids were ULIDs, whose last ten bits count up within a millisecond. */
@@ -92,7 +92,7 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
         beside(added);
         return current;
       }),
-    history: (endpointId) => [...newestFirst(endpointId)].map(({ value }) => value),
+    history: (endpointId, most) => [...newestFirst(endpointId, most)].map(({ value }) => value),
   };
 }
 

@@ -10,6 +10,7 @@ import { operation } from "../../base/operation/operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import type { Changelog, ChangelogEntry } from "./changelog.ts";
 import { CHANGE_KINDS } from "./changes.ts";
+import type { PriceVersions } from "./price-versions.ts";
 import { modelPath, tierPrices, tokenPricesOf } from "./records.ts";
 
 const seriesItem = z.object({
@@ -44,11 +45,30 @@ const scheduledPrice = z.object({
   price_version: z.string().describe("The version that the price will have, as charges name it."),
 });
 
+const pastPrice = z.object({
+  endpoint_id: field.endpointId,
+  effective_at: z.string().describe("Since when it held here, until the endpoint's next one; ISO 8601, UTC."),
+  price: tierPrices.describe("List prices, USD per million tokens."),
+  markup_bps: z.int().describe("What was added to them when charged, basis points."),
+  price_version: z
+    .string()
+    .describe("As charges name it; prices that return have the version that they had."),
+});
+
+/** Prices of one endpoint, and in all. */
+const MOST_OF_ENDPOINT = 50;
+const MOST_PRICES = 200;
+
 const modelStatsSchema = z.object({
   model: field.modelId,
   series: z.array(seriesItem).describe("Days of the last 30 with an attempt."),
   apps: z.array(appItem).describe("The 20 public apps with most tokens; none where `min_orgs` is above 1."),
   scheduled_prices: z.array(scheduledPrice).describe("Prices that are not in force yet, the earliest first."),
+  prices: z
+    .array(pastPrice)
+    .describe(
+      "Prices in force and those of before, newest first: 50 of an endpoint at most, 200 in all; of the endpoints that the model has now.",
+    ),
   changelog: z.array(changelogItem).describe("Newest first, at most 100."),
   analytics: z.boolean().describe("False: figures could not be read; what is empty may have some."),
 });
@@ -63,11 +83,13 @@ export interface MeasuredModel {
 export interface StatsOperationsDeps {
   readonly catalog: { current(): CatalogSnapshot };
   readonly changelog: Pick<Changelog, "of">;
+  /** Prices that an endpoint had, newest first. */
+  readonly priceHistory: PriceVersions["history"];
   /** Resolves within a second; undefined while analytics is unreachable. */
   readonly measured: (modelId: string) => Promise<MeasuredModel | undefined>;
 }
 
-export function statsOperations({ catalog, changelog, measured }: StatsOperationsDeps) {
+export function statsOperations({ catalog, changelog, priceHistory, measured }: StatsOperationsDeps) {
   return {
     getModelStats: operation({
       summary: "How a model's endpoints did in the last 30 days, which apps use it, and what changed",
@@ -87,6 +109,7 @@ export function statsOperations({ catalog, changelog, measured }: StatsOperation
           series: [...(figures?.series ?? [])],
           apps: [...(figures?.apps ?? [])],
           scheduled_prices: scheduledOf(model, snapshot),
+          prices: pricesOf(model, snapshot, priceHistory),
           changelog: changelog.of(model.id).map(itemOf),
           analytics: figures?.apps !== undefined,
         };
@@ -114,6 +137,24 @@ const scheduledOf = (model: Model, snapshot: CatalogSnapshot): z.output<typeof s
       endpoint_id: endpointId,
       effective_at: isoTime(fromMs),
       price: tokenPricesOf(listPrices),
+      price_version: version,
+    }));
+
+/** Those of the endpoints that the files have. */
+const pricesOf = (
+  model: Model,
+  snapshot: CatalogSnapshot,
+  history: PriceVersions["history"],
+): z.output<typeof pastPrice>[] =>
+  [...model.endpoints, ...snapshot.unreachable(model.id)]
+    .flatMap(({ id }) => history(id, MOST_OF_ENDPOINT))
+    .sort((a, b) => b.fromMs - a.fromMs)
+    .slice(0, MOST_PRICES)
+    .map(({ endpointId, fromMs, listPrices, markupBps, version }) => ({
+      endpoint_id: endpointId,
+      effective_at: isoTime(fromMs),
+      price: tokenPricesOf(listPrices),
+      markup_bps: markupBps,
       price_version: version,
     }));
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { DAY_MS } from "../../../src/base/time.ts";
 import { type Catalog, openCatalog } from "../../../src/catalog/models/catalog.ts";
 import { type Changelog, storedChangelog } from "../../../src/catalog/models/changelog.ts";
-import { storedPriceVersions } from "../../../src/catalog/models/price-versions.ts";
+import { type PriceVersions, storedPriceVersions } from "../../../src/catalog/models/price-versions.ts";
 import { priceChange } from "../../../src/catalog/models/price-words.ts";
 import {
   type MeasuredModel,
@@ -57,6 +57,7 @@ let nowMs = START;
 let dir: string;
 let store: Store;
 let changelog: Changelog;
+let priceHistory: PriceVersions["history"];
 let catalog: Catalog;
 
 const writeModels = (vendor: string, endpoints: readonly string[]) =>
@@ -72,6 +73,7 @@ beforeAll(async () => {
   store = openStore(join(dir, "data"));
   const clock = { now: () => nowMs, monotonic: () => 0 };
   const priceVersions = storedPriceVersions(store, clock);
+  priceHistory = priceVersions.history;
   changelog = storedChangelog(store, clock, priceVersions);
   catalog = await openCatalog({
     configDir: dir,
@@ -90,7 +92,7 @@ afterAll(async () => {
 type Measured = (modelId: string) => Promise<MeasuredModel | undefined>;
 
 const ask = async (model: string, measured: Measured) => {
-  const { getModelStats } = statsOperations({ catalog, changelog, measured });
+  const { getModelStats } = statsOperations({ catalog, changelog, priceHistory, measured });
   const path = { vendor: "real", model };
   const input = { params: path, query: undefined, body: undefined };
   return getModelStats.output.parse(await getModelStats.run(input, caller(), NO_HEAD));
@@ -119,6 +121,16 @@ it("measured figures, and the changelog from the stored price versions, newest f
     series,
     apps,
     scheduled_prices: [],
+    prices: [
+      {
+        endpoint_id: EU,
+        effective_at: "2026-07-02T10:00:00.000Z",
+        price: { input: 2.5, output: 4, cache_read: 0.25 },
+        markup_bps: 0,
+        price_version: expect.stringMatching(/^pv_/),
+      },
+      ...before.prices,
+    ],
     changelog: [
       {
         id: expect.any(Number),
@@ -146,6 +158,11 @@ it("measured figures, and the changelog from the stored price versions, newest f
     })),
     { ...first, kind: "model_added", summary: "Model was added", endpoint_id: "" },
   ]);
+  expect(before.prices).toHaveLength(2);
+  for (const { effective_at, price } of before.prices) {
+    expect(effective_at).toBe("2026-07-01T10:00:00.000Z");
+    expect([2, 3]).toContain(price.input);
+  }
   const ids = answer.changelog.map(({ id }) => id);
   expect(ids.every(Number.isSafeInteger)).toBe(true);
   expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));
@@ -177,6 +194,24 @@ it("prices that are announced, with the version that they will have", async () =
     effective_at: "2027-01-01T00:00:00.000Z",
     created_at: "2026-07-02T10:00:00.000Z",
   });
+});
+
+it("prices of before: 50 of an endpoint at most, those that return with their version", async () => {
+  const versions = new Map<number, string>();
+  for (let change = 0; change < 60; change++) {
+    nowMs += 1000;
+    await writeModels("real", [near("eu", 10 + (change % 2))]);
+    expect(await catalog.reload()).toEqual({ ok: true });
+    const [newest] = (await ask("model", async () => undefined)).prices;
+    expect(newest).toMatchObject({
+      effective_at: new Date(nowMs).toISOString(),
+      price: { input: 10 + (change % 2) },
+    });
+    const known = versions.get(change % 2) ?? newest?.price_version;
+    expect(newest?.price_version).toBe(known);
+    versions.set(change % 2, known as string);
+  }
+  expect((await ask("model", async () => undefined)).prices).toHaveLength(50);
 });
 
 it("without analytics: 200, no figures, and it says so", async () => {
