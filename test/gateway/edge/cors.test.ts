@@ -17,7 +17,7 @@ GET /v1/models, GET /v1/models/{vendor}/{model}, GET /v1/models/{id}, GET /v1/mo
 GET /v1/models/{vendor}/{model}/stats, GET /v1/providers, GET /v1/rankings, GET /v1/pricing
 GET /v1/apps/{slug}/public, GET /v1/apps/{slug}/badge
 GET /v1/generation/{id}, GET /v1/generation/{id}/receipt, GET /v1/requests/{id}, GET /v1/requests
-GET /v1/requests/tail, GET /v1/live, GET /v1/usage, GET /v1/requests/export, GET /v1/usage/export, GET /.well-known/jwks.json
+GET /v1/requests/tail, GET /v1/live, GET /v1/usage, GET /v1/usage/budgets, GET /v1/requests/export, GET /v1/usage/export, GET /.well-known/jwks.json
 `
   .trim()
   .split(/,\s+|\n/);
