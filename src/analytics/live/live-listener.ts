@@ -114,10 +114,9 @@ export class LiveListener {
     this.#past = past;
   }
 
-  /** The events of ended calls that are read from ClickHouse, behind what was told of them while they ran. */
+  /** The events of ended calls that are read from ClickHouse, behind what is to be told of them while they ran. */
   pastText(rows: readonly TailRow[]): string {
-    const marks = this.#takeMarks();
-    return marks + rows.map((row) => this.#endText(row)).join("");
+    return this.#takeRunning() + rows.map((row) => this.#endText(row)).join("");
   }
 
   /** Sends the calls that run now. Where a snapshot is under way, another one follows it. */
@@ -203,23 +202,19 @@ export class LiveListener {
   }
 
   #take(): string {
-    const running = this.#running ?? "";
     const credit = this.#credit ?? "";
-    this.#running = undefined;
     this.#credit = undefined;
-    const calls =
-      this.#takeMarks() +
-      this.rows
-        .settled()
-        .map((row) => this.#endText(row))
-        .join("");
-    return running + calls + this.#takeEvents() + credit + this.#takeGap();
+    const ends = this.rows.settled().map((row) => this.#endText(row));
+    return this.#takeRunning() + ends.join("") + this.#takeEvents() + credit + this.#takeGap();
   }
 
-  #takeMarks(): string {
+  /** The snapshot, if there is one, and what came of calls since. */
+  #takeRunning(): string {
     const marks = this.#marks;
+    const running = this.#running ?? "";
     this.#marks = [];
-    return marks.map(({ text }) => text).join("");
+    this.#running = undefined;
+    return running + marks.map(({ text }) => text).join("");
   }
 
   #takeEvents(): string {

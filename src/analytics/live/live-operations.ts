@@ -108,7 +108,8 @@ export function liveOperations(deps: LiveDeps) {
         );
       const seen = head.header("last-event-id") || after;
       const start = seen === undefined ? undefined : readPosition(seen);
-      const stream = openStream(deps, { caller, filters, events, start });
+      const running = kinds.includes("calls") ? filtersOfRunning(filters) : undefined;
+      const stream = openStream(deps, { caller, filters, events, start, running });
       const { listener } = stream;
       listener.client.onOver(release);
       listener.greet(kinds);
@@ -151,12 +152,11 @@ interface LiveStream {
 
 function openStream(
   { clock, timers, others, snapshots }: LiveDeps,
-  asked: Pick<LiveStream, "caller" | "filters" | "start"> & { readonly events: EventSink },
+  asked: Omit<LiveStream, "listener"> & { readonly events: EventSink },
 ): LiveStream {
-  const { caller, filters, events, start } = asked;
+  const { caller, filters, events, start, running } = asked;
   const { orgId, environment } = caller;
   const isMatch = testOf(filters);
-  const running = filtersOfRunning(filters);
   const listener = new LiveListener({
     events,
     clock,

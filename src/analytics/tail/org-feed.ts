@@ -33,9 +33,9 @@ export class OrgFeed<Row extends OfOrg> {
     this.relay = relay;
   }
 
-  /** Resolves once rows of other cells are shown too, or after a second. Only while somebody watches the org. */
+  /** Resolves once rows of other cells are shown too, or after a second; at once where nobody watches the org any more. */
   async reachOthers(orgId: string): Promise<void> {
-    await this.relay?.watch(orgId);
+    if (this.#watchers.has(orgId)) await this.relay?.watch(orgId);
   }
 
   /** Whether somebody watches the org, here or at another cell. This is asked for each call. */

@@ -193,6 +193,13 @@ test("without a database of records what ended meanwhile is told as a gap, and t
   const strange = await open("kinds=calls", { ...bearer(gateway.liveKey), "last-event-id": "no position" });
   await until("that gap is told too", () => strange.of("gap").length === 1);
   expect((await open("after=none")).status).toBe(400);
+  // What runs is told again after a gap, to whom it was told before.
+  const { secret } = await newKey(["read:org"]);
+  const closed = await open("", { ...bearer(secret), "last-event-id": "no position" });
+  await until("the gap is told there", () => closed.of("gap").length === 1);
+  await newKey(["read:usage"]);
+  await until("an event is told behind it", () => closed.of("event").length === 1);
+  expect(closed.events.map(({ event }) => event)).toEqual(["hello", "gap", "event"]);
 });
 
 test("each is sent what its scopes and its role open, and refused what it asks for beyond", async () => {

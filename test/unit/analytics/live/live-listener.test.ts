@@ -93,6 +93,18 @@ test("a call that ends while the snapshot is taken is not shown as running", asy
   expect(sink.told).toEqual(["call.ended ended", "running runs"]);
 });
 
+test("a snapshot that waits to be sent leaves before the ends that are read from the past", async () => {
+  const { time, sink, listener } = openListener({
+    snapshot: async () => ({ count: 1, calls: [running("ended")] }),
+  });
+  listener.setCredit("event: credit\ndata: {}\n\n");
+  time.advance(300);
+  await listener.snapshot();
+  await listener.client.sendNow(() => listener.pastText([settled("ended")]));
+  time.advance(300);
+  expect(sink.told).toEqual(["credit", "running ended", "call.ended ended"]);
+});
+
 test("a beginning that comes behind its end, which was read from the past, is left out", async () => {
   const { time, sink, feed, listener } = openListener();
   const past = new Set<string>();
