@@ -33,6 +33,21 @@ export class AccountTables extends KeyTables {
   readonly #projectsByOrg = this.store.table<true>("account.projects_by_org");
   /** [org id, slug] → project id, without deleted projects. */
   readonly #projectBySlug = this.store.table<string>("account.project_by_slug");
+  readonly #keys = this.store.table<KeyRow>("account.keys");
+  /** Hash of the secret → key id. */
+  readonly #keyByHash = this.store.table<string>("account.key_by_hash");
+  /** [org id, created at, key id], every key ever created. */
+  readonly #keysByAge = this.store.table<true>("account.keys_by_age");
+  /** [org id, key id] of keys that may still work: few, however many have ended. */
+  readonly #workingKeys = this.store.table<true>("account.working_keys");
+  /** Key id → milliseconds. A table of its own, so that a use never rewrites the key's row. */
+  readonly #lastUsed = this.store.table<number>("account.key_last_used");
+  /** [org id, when it expires, key id] of keys of which the daily look found that they expire soon. */
+  readonly #expiring = this.store.table<true>("account.keys_expiring");
+  /** One row: milliseconds of the last report of a secret. */
+  readonly #keyReports = this.store.table<number>("account.key_reports");
+  /** [org id, what] → how many the org ever made. A row is missing where none was made since there is this table. */
+  readonly #made = this.store.table<number>("account.made");
   /** [org id, provider key id], ids in the order they were made. */
   readonly #providerKeys = this.store.table<ProviderKeyRow>("account.provider_keys");
 
@@ -163,6 +178,165 @@ export class AccountTables extends KeyTables {
   eraseProject(row: ProjectRow): void {
     this.retireProject(row);
     this.#projects.put(row.id, { ...row, name: "", slug: nameless(row.id), status: "deleted" });
+  }
+
+  key(id: string): KeyRow | undefined {
+    return this.#keys.get(id);
+  }
+
+  keyByHash(hash: string): KeyRow | undefined {
+    const id = this.#keyByHash.get(hash);
+    return id === undefined ? undefined : this.#keys.get(id);
+  }
+
+  /**
+   * Id of the first key of the chain of rotations that a key is in: its own where it replaced none. Spend, budgets and
+   * limits are the lineage's. Rows of earlier releases tell it by the keys that they replaced.
+   */
+  lineageOf(key: KeyRow): string {
+    let first = key;
+    while (first.lineageId === undefined && first.rotatedFrom !== null) {
+      const before = this.#keys.get(first.rotatedFrom);
+      if (before === undefined) break;
+      first = before;
+    }
+    return first.lineageId ?? first.rotatedFrom ?? first.id;
+  }
+
+  /** As `lineageOf`, also of a key that is not there. */
+  readonly lineageOfId = (keyId: string): string => {
+    const key = this.#keys.get(keyId);
+    return key === undefined ? keyId : this.lineageOf(key);
+  };
+
+  /** Keys of all orgs that replaced another, also ended ones, with their lineages. Read lazily. */
+  *successors(): Generator<{ readonly key: KeyRow; readonly lineageId: string }> {
+    for (const { value: key } of this.#keys.range()) {
+      const lineageId = this.lineageOf(key);
+      if (lineageId !== key.id) yield { key, lineageId };
+    }
+  }
+
+  /** The other keys of its lineage that work now: the one that it replaced, in its grace, or the one that replaces it. */
+  relativesOf(key: KeyRow, nowMs: number): KeyRow[] {
+    const lineageId = this.lineageOf(key);
+    return this.workingKeys(key.orgId, nowMs).filter(
+      (other) => other.id !== key.id && this.lineageOf(other) === lineageId,
+    );
+  }
+
+  /**
+   * The key whose limits and budget count for the calls of a key: the newest of its lineage that works. Only keys that an earlier
+   * release changed one by one differ.
+   */
+  rulerOf(key: KeyRow, nowMs: number): KeyRow {
+    if (key.revokedAtMs === null) return key;
+    return this.relativesOf(key, nowMs).find(({ revokedAtMs }) => revokedAtMs === null) ?? key;
+  }
+
+  /** In the act of every report of a secret, also of one that is no key's, so that each waits for the same commit. */
+  noteKeyReport(nowMs: number): void {
+    this.#keyReports.put("last", nowMs);
+  }
+
+  /** Keys that work now (active or rotating), newest first. */
+  workingKeys(orgId: string, nowMs: number): KeyRow[] {
+    const rows = this.#members(this.#workingKeys, orgId, (id) => this.#keys.get(id));
+    return rows.filter((row) => keyWorks(row, nowMs));
+  }
+
+  /** As {@link workingKeys}; undefined where more than `most` may work, of which so many are read. */
+  keysIfFew(orgId: string, most: number, nowMs: number): KeyRow[] | undefined {
+    const rows = this.#members(this.#workingKeys, orgId, (id) => this.#keys.get(id), most + 1);
+    return rows.length > most ? undefined : rows.filter((row) => keyWorks(row, nowMs));
+  }
+
+  /**
+   * Keys of all orgs that may still work, slice by slice: for work that goes through all of them.
+   * @param after `next` of the slice before
+   * @returns `next` is undefined at the end
+   */
+  keysThatMayWork(
+    limit: number,
+    after?: readonly [orgId: string, keyId: string],
+  ): { readonly keys: KeyRow[]; readonly next: readonly [string, string] | undefined } {
+    // No id lies between one and the same with a space behind it.
+    const start = after === undefined ? {} : { start: [after[0], `${after[1]} `] };
+    const listed = Array.from(
+      this.#workingKeys.range({ ...start, limit }),
+      ({ key }) => key as [string, string],
+    );
+    const keys = listed.map(([, id]) => this.#keys.get(id)).filter((row) => row !== undefined);
+    return { keys, next: listed.length < limit ? undefined : listed.at(-1) };
+  }
+
+  /** Keys that expire within a span, the soonest first, as far as {@link noteExpiring} was told of them. */
+  expiringKeys(orgId: string, fromMs: number, toMs: number, most: number): KeyRow[] {
+    const range = { start: [orgId, fromMs], end: [orgId, toMs], limit: most };
+    const ids = Array.from(this.#expiring.range(range), ({ key }) => (key as [string, number, string])[2]);
+    return ids.map((id) => this.#keys.get(id)).filter((row) => row !== undefined);
+  }
+
+  /** Notes that a key expires soon; forgets some of the org's that have. */
+  noteExpiring({ orgId, id, expiresAtMs }: KeyRow, nowMs: number): void {
+    if (expiresAtMs === null) return;
+    const over = this.#expiring.range({ start: [orgId], end: [orgId, nowMs], limit: 20 });
+    for (const { key } of Array.from(over)) this.#expiring.remove(key);
+    this.#expiring.put([orgId, expiresAtMs, id], true);
+  }
+
+  /**
+   * Removes revoked keys, and those that ended a month ago, from the index of keys that may work. Not sooner: a key
+   * that expired by a clock that runs ahead works again once the clock is corrected, and must then be listed and
+   * revocable.
+   */
+  pruneWorkingKeys(orgId: string, nowMs: number): void {
+    for (const row of this.#members(this.#workingKeys, orgId, (id) => this.#keys.get(id))) {
+      if (row.isRevoked || !keyWorks(row, nowMs - PRUNE_AFTER_MS)) this.#workingKeys.remove([orgId, row.id]);
+    }
+  }
+
+  /** Every key of an org, newest first, strictly after the given position. Read lazily. */
+  *keysByAge(orgId: string, after?: KeyPosition): Generator<KeyRow> {
+    const start = [orgId, ...(after ?? [Number.MAX_SAFE_INTEGER])];
+    for (const { key } of this.#keysByAge.range({ start, end: [orgId], reverse: true })) {
+      const id = (key as [string, number, string])[2];
+      const row = id === after?.[1] ? undefined : this.#keys.get(id);
+      if (row !== undefined) yield row;
+    }
+  }
+
+  /** Revoked and expired ones included. */
+  keysEver(orgId: string): number {
+    return (
+      this.#made.get([orgId, "keys"]) ??
+      Array.from(this.#keysByAge.range({ start: [orgId], end: [orgId, Number.MAX_SAFE_INTEGER] })).length
+    );
+  }
+
+  addKey(row: KeyRow): void {
+    this.#made.put([row.orgId, "keys"], this.keysEver(row.orgId) + 1);
+    this.#keys.put(row.id, row);
+    this.#keyByHash.put(row.hash, row.id);
+    this.#keysByAge.put([row.orgId, row.createdAtMs, row.id], true);
+    this.#workingKeys.put([row.orgId, row.id], true);
+  }
+
+  /** Org, hash and creation time must not change. */
+  replaceKey(row: KeyRow): void {
+    this.#keys.put(row.id, row);
+  }
+
+  keyLastUsedMs(keyId: string): number | undefined {
+    return this.#lastUsed.get(keyId);
+  }
+
+  /** Writes the last use of many keys at once. */
+  saveLastUsed(uses: readonly (readonly [keyId: string, atMs: number])[]): Promise<void> {
+    const act = () => {
+      for (const [keyId, atMs] of uses) this.#lastUsed.put(keyId, atMs);
+    };
+    return this.store.act(act, { isOwed: true });
   }
 
   providerKey(orgId: string, id: string): ProviderKeyRow | undefined {

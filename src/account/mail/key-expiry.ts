@@ -1,5 +1,5 @@
 /**
- * The daily job that looks for keys that are about to expire, and puts one mail for each. It reads the keys in slices, so that
+ * The daily job that looks for keys that are about to expire, notes them, and puts one mail for each. It reads the keys in slices, so that
  * the event loop is free between two of them, however many keys there are.
  */
 
@@ -71,6 +71,7 @@ function tell({ accounts, clock, mails }: KeyExpiryDeps, keys: readonly KeyRow[]
     const key = accounts.key(id);
     if (key === undefined || !isToBeTold(key, nowMs)) continue;
     const expiresAtMs = key.expiresAtMs ?? nowMs;
+    accounts.noteExpiring(key, nowMs);
     mails.putOnce(keyExpiring, {
       orgId: key.orgId,
       data: { keyId: id },

@@ -8,6 +8,7 @@ import type { Budget } from "../../credits/budgets/budget.ts";
 import type { NearBudgets } from "../../credits/budgets/near-budgets.ts";
 import { monthOf } from "../../credits/budgets/periods.ts";
 import type { BudgetOwner, BudgetOwners } from "../../credits/limits/budget-list.ts";
+import type { House } from "./house.ts";
 
 /** With so many, each is looked at. */
 const FEW = 200;
@@ -20,7 +21,23 @@ interface OwnerPorts {
   readonly near: Pick<NearBudgets, "of">;
 }
 
-export const budgetOwners =
+/** Ports of whatever tells of budgets and credit. */
+export const budgetPorts = ({ ground: { clock }, money, people }: House) => {
+  const { accounts } = people.account;
+  return {
+    clock,
+    budgets: money.budgets,
+    ownersOf: budgetOwners({ accounts, clock, near: money.nearBudgets }),
+    isOfTests: (of: "project" | "key", id: string) => accounts[of](id)?.environment === "test",
+    async creditOf(orgId: string) {
+      await money.book.charged();
+      await money.book.fresh([orgId]);
+      return money.purse.funds(orgId);
+    },
+  };
+};
+
+const budgetOwners =
   ({ accounts, clock, near }: OwnerPorts) =>
   (orgId: string, day: string): BudgetOwners => {
     const org = accounts.org(orgId);

@@ -1,5 +1,6 @@
 /** What the gateway serves beside model calls: operations, streams and hooks, from the rooms that have them. */
 
+import { attentionOperations } from "../../account/attention/attention-operations.ts";
 import { exportOperations } from "../../account/exports/export-operations.ts";
 import { mailOperations } from "../../account/mail/operations.ts";
 import { accountOperations } from "../../account/operations.ts";
@@ -36,6 +37,8 @@ import { backupOperations } from "../backup/operations.ts";
 import { type Config, isLocalOnly } from "../settings/config.ts";
 import { budgetOwners } from "./budget-owners.ts";
 import { callEndOf } from "./call-end.ts";
+import { attentionSources } from "./attention/sources.ts";
+import { budgetPorts } from "./budget-owners.ts";
 import type { House } from "./house.ts";
 import { operatorProviderDeps } from "./operator-providers.ts";
 import { VERSION } from "./version.ts";
@@ -98,6 +101,7 @@ function ofAccounts(house: House, config: Config): readonly ByName[] {
     exportOperations({ ...ground, ...exports, exports: exports.rows }),
     documentsOf(house, config),
     eventOperations(ground),
+    attentionOf(house),
     webhookOperations({ ...ground, ...webhooks, vault, rulesOf: reach.rulesOf }),
     identity.operations,
     mailOperations({ folder: mail.folder, isLocalOnly: isLocalOnly(config) }),
@@ -198,20 +202,26 @@ const documentsOf = (
         })),
   });
 
-const budgetsOf = ({ analytics, ground, money, people: { account } }: House) => {
-  const { accounts } = account;
+const budgetsOf = (house: House) => {
+  const { accounts } = house.people.account;
+  const { ownersOf: budgetOwners, ...ports } = budgetPorts(house);
   return budgetOperations({
-    budgets: money.budgets,
-    clock: ground.clock,
+    ...ports,
+    budgetOwners,
     orgOf: (orgId) => accounts.mustOrg(orgId),
-    budgetOwners: budgetOwners({ accounts, clock: ground.clock, near: money.nearBudgets }),
-    recentSpend: analytics.recentSpend,
-    async creditOf(orgId) {
-      await money.book.charged();
-      await money.book.fresh([orgId]);
-      return money.purse.funds(orgId);
+    recentSpend: house.analytics.recentSpend,
+  });
+};
+
+const attentionOf = (house: House) => {
+  const { accounts, isOperator } = house.people.account;
+  return attentionOperations({
+    attentionSources: attentionSources(house),
+    roleOf: (orgId, personId) => accounts.people.member(orgId, personId)?.role,
+    isOperatorPerson(personId) {
+      const user = accounts.people.user(personId);
+      return user !== undefined && isOperator(user);
     },
-    isOfTests: (of, id) => accounts[of](id)?.environment === "test",
   });
 };
 

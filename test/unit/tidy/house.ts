@@ -90,6 +90,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store/jobs",
     "src/workers/redaction.ts",
   ],
+  // What needs somebody now; findings come by ports.
+  "account/attention": ["base/operation", "src/account/roles.ts"],
   // What an org takes along; the rooms' own rows come by ports.
   "account/exports": ["base/operation", "store", "store/events", "store/jobs"],
   "account/identity": ["base/operation", "store", "store/events", "store/installation", "account"],

@@ -100,3 +100,19 @@ test("it goes on after a restart, and looks at all keys of all orgs, slice by sl
   for (const id of ending) expect(text).toContain(id);
   expect(text.match(/Number: key_/g)).toHaveLength(4);
 });
+
+test("keys that end soon are noted for whoever asks what needs attention, the soonest first", async () => {
+  const [late, soon, far] = [keyOf(30), keyOf(29), keyOf(90)];
+  await add(late, soon, far, keyOf(3));
+  const expiring = () => {
+    const nowMs = rig.clock.now();
+    return rig.accounts.expiringKeys(rig.org.id, nowMs, nowMs + 7 * DAY_MS, 10).map(({ id }) => id);
+  };
+  await mailsAfter(20);
+  expect(expiring()).toEqual([]);
+  await mailsAfter(5);
+  expect(expiring()).toEqual([soon.id, late.id]);
+  expect(rig.accounts.expiringKeys("org_other", 0, rig.clock.now() + 7 * DAY_MS, 10)).toEqual([]);
+  await mailsAfter(7);
+  expect(expiring()).toEqual([]);
+});

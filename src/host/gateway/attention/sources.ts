@@ -1,0 +1,27 @@
+/** Where findings of `GET /v1/attention` come from: the rooms that know. */
+import type { AttentionSource } from "../../../account/attention/finding.ts";
+import { AutoTopupTables } from "../../../billing/auto-topups/auto-topup.ts";
+import { MandateTables } from "../../../billing/mandates/tables.ts";
+import { SubscriptionTables } from "../../../billing/subscriptions/tables.ts";
+import { budgetPorts } from "../budget-owners.ts";
+import type { House } from "../house.ts";
+import { accountFindings } from "./account-findings.ts";
+import { callFindings } from "./call-findings.ts";
+import { moneyFindings } from "./money-findings.ts";
+
+export function attentionSources(house: House): readonly AttentionSource[] {
+  const { ground, people, routing, webhooks } = house;
+  const { accounts } = people.account;
+  const { store, clock, catalog, jobs } = ground;
+  return [
+    ...moneyFindings({
+      ...budgetPorts(house),
+      accounts,
+      subscriptions: new SubscriptionTables(store),
+      autoTopups: new AutoTopupTables(store),
+      mandates: new MandateTables(store),
+    }),
+    ...callFindings({ clock, catalog, health: routing.health, policies: routing.policies.tables }),
+    ...accountFindings({ accounts, clock, webhooks: webhooks.tables, jobs, catalog }),
+  ];
+}
