@@ -38,6 +38,8 @@ export interface BudgetCell {
   /** What this cell told, in its order. */
   readonly crossed: Crossed[];
   readonly refusals: BudgetExceeded[];
+  /** Ids of keys and projects of which this cell noted that half of the budget is used. */
+  readonly near: string[];
   stop(): Promise<void>;
 }
 
@@ -75,6 +77,7 @@ async function openParts(parts: Parts): Promise<BudgetCell> {
   } = parts;
   const crossed: Crossed[] = [];
   const refusals: BudgetExceeded[] = [];
+  const near: string[] = [];
   const purse = await openLeasedPurse({
     store,
     life,
@@ -89,6 +92,7 @@ async function openParts(parts: Parts): Promise<BudgetCell> {
     view: new CreditView({ lane: lane("credit_view"), inAct: () => undefined }),
     onNumbered() {},
     onUncharged() {},
+    noteNear: ({ ownerId }) => void near.push(ownerId),
     onCrossed: (rows) => void crossed.push(...rows),
     onEnd(reason) {
       throw reason;
@@ -102,7 +106,7 @@ async function openParts(parts: Parts): Promise<BudgetCell> {
     await purse.close();
     await stop();
   };
-  return { name, store, purse, budgets, crossed, refusals, stop: closed };
+  return { name, store, purse, budgets, crossed, refusals, near, stop: closed };
 }
 
 export async function openBudgetCell(

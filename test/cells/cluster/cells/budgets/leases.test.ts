@@ -54,6 +54,26 @@ describe.skipIf(missing !== undefined)(
       expect(await begin(at(4), scope, 1)).toMatchObject({ spentMicroUsd: 8 * CALL, heldMicroUsd: 0 });
     });
 
+    test("half of a budget is noted by what all cells have charged, hard or soft", async () => {
+      const scope = scopeOf("near", {
+        keyDaily: { ...hard(6 * CALL), hard: false },
+        projectMonthly: hard(8 * CALL),
+      });
+      await pay(scope.orgId);
+      const noted = () =>
+        cells.flatMap(({ near }) => near).filter((id) => [scope.keyId, scope.projectId].includes(id));
+      for (let n = 0; n < 2; n++) await settle((await begin(at(n), scope, CALL)) as OpenCall, CALL);
+      await settled(`k:${scope.keyId}`, 2 * CALL);
+      expect(noted()).toEqual([]);
+      await settle((await begin(at(2), scope, CALL)) as OpenCall, CALL);
+      await until("the key is noted", noted, (ids) => ids.includes(scope.keyId));
+      expect(noted()).not.toContain(scope.projectId);
+      await settle((await begin(at(3), scope, CALL)) as OpenCall, CALL);
+      await until("the project is noted", noted, (ids) => ids.includes(scope.projectId));
+      const last = cells[3] as BudgetCell;
+      expect(last.near.filter((id) => id === scope.projectId)).toHaveLength(1);
+    });
+
     test("a budget that was lowered or raised is in force with the next call", async () => {
       const scope = scopeOf("changed", { keyDaily: hard(10 * CALL) });
       await pay(scope.orgId);
