@@ -52,6 +52,8 @@ export abstract class KeyTables extends StoreTables {
   readonly #playgroundByAge = this.store.table<true>("account.playground_by_age");
   /** Key id → milliseconds. A table of its own, so that a use never rewrites the key's row. */
   readonly #lastUsed = this.store.table<number>("account.key_last_used");
+  /** [org id, when it expires, key id] of keys of which the daily look found that they expire soon. */
+  readonly #expiring = this.store.table<true>("account.keys_expiring");
   /** One row: milliseconds of the last report of a secret. */
   readonly #keyReports = this.store.table<number>("account.key_reports");
   /** [org id, what] → how many the org ever made. A row is missing where none was made since there is this table. */
@@ -160,6 +162,21 @@ export abstract class KeyTables extends StoreTables {
       if (keyWorks(row, nowMs)) rows.push(row);
     }
     return rows;
+  }
+
+  /** Keys that expire within a span, the soonest first, as far as {@link noteExpiring} was told of them. */
+  expiringKeys(orgId: string, fromMs: number, toMs: number, most: number): KeyRow[] {
+    const range = { start: [orgId, fromMs], end: [orgId, toMs], limit: most };
+    const ids = Array.from(this.#expiring.range(range), ({ key }) => (key as [string, number, string])[2]);
+    return ids.map((id) => this.#keys.get(id)).filter((row) => row !== undefined);
+  }
+
+  /** Notes that a key expires soon; forgets some of the org's that have. */
+  noteExpiring({ orgId, id, expiresAtMs }: KeyRow, nowMs: number): void {
+    if (expiresAtMs === null) return;
+    const over = this.#expiring.range({ start: [orgId], end: [orgId, nowMs], limit: 20 });
+    for (const { key } of Array.from(over)) this.#expiring.remove(key);
+    this.#expiring.put([orgId, expiresAtMs, id], true);
   }
 
   /** Keys that work now, oldest first, read lazily: the keys that make others are the oldest as a rule. */
