@@ -2,6 +2,7 @@
  * Tables of keys and the indexes that must match their rows. Methods named add, put, replace, save, note, remove or prune write: call them
  * only in an act. What a request does here takes as long in an org of 380,000 keys as in one of ten, but for what says otherwise.
  */
+import type { KeyKinds } from "../base/operation/key-filter.ts";
 import type { Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
 import { StoreTables } from "../store/tables/store-tables.ts";
@@ -16,10 +17,6 @@ const MOST_PRUNED = 1000;
 
 /** Where a key stands among those of its org, by age. */
 export type KeyPosition = readonly [createdAtMs: number, id: string];
-
-/** Which keys a list has: those that somebody made, those of the playground, or both. */
-export const KEY_KINDS = ["key", "playground", "any"] as const;
-export type KeyKinds = (typeof KEY_KINDS)[number];
 
 /** Whose playground key it is; each person has one of a project and environment. */
 export interface PlaygroundOwner {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { HOLD_MODES } from "../../base/hold-mode.ts";
 import { SCOPES } from "../../base/operation/access.ts";
 import * as field from "../../base/operation/fields.ts";
+import { keyFilterFields } from "../../base/operation/key-filter.ts";
 import { pageQuery } from "../../base/operation/page.ts";
 import { keyBudgetField } from "../fields/budget-fields.ts";
 import { changedHoldField } from "../fields/hold-field.ts";
@@ -10,7 +11,6 @@ import { nameField } from "../fields/text-field.ts";
 import { KEY_STATUSES } from "../key.ts";
 import { DEFAULT_SCOPES } from "../scopes.ts";
 import { lifetimeField, limitsField } from "./key-fields.ts";
-import { keyFilterFields } from "./key-search.ts";
 
 /** How long a rotated key goes on working by default: long enough to deploy its successor. */
 const DEFAULT_GRACE_SECONDS = 86_400;

@@ -2,35 +2,11 @@
  * Which keys of an org a list shows: by a text, a project and a kind. Names are in no index: a walk looks at one key after the other, a
  * bounded number for each request. An id tells when its key was made, so the beginning of one is found without a walk.
  */
-import { z } from "zod";
 import { madeAtMs } from "../../base/ids.ts";
+import type { KeyFilter } from "../../base/operation/key-filter.ts";
 import type { KeyRow } from "../key.ts";
-import { isOfPlayground, KEY_KINDS, type KeyKinds, type KeyPosition } from "../key-tables.ts";
+import { isOfPlayground, type KeyPosition } from "../key-tables.ts";
 import type { AccountTables } from "../tables.ts";
-
-/** Members of the query of a list of keys. */
-export const keyFilterFields = {
-  q: z
-    .string()
-    .trim()
-    .min(1)
-    .max(100)
-    .optional()
-    .describe(
-      "Only keys whose name contains this text, whatever its case, or whose secret ends with these four characters. What begins with `key_` is the beginning of an id.",
-    ),
-  project_id: z.string().max(100).optional().describe("Only keys of this project."),
-  kind: z
-    .enum(KEY_KINDS)
-    .default("key")
-    .describe("`key`: keys that somebody made; `playground`: people's keys of the playground; `any`: both."),
-};
-
-export interface KeyFilter {
-  readonly q?: string | undefined;
-  readonly project_id?: string | undefined;
-  readonly kind: KeyKinds;
-}
 
 const PREFIX = "key_";
 const ID_PART = /^key_[0-9A-HJKMNP-TV-Z]{0,26}$/i;

@@ -43,6 +43,11 @@ export interface PeriodSpend {
   readonly monthMicroUsd: number;
 }
 
+export interface KeyPeriodSpend extends PeriodSpend {
+  /** Held by calls under way; undefined where no process knows it of all. */
+  readonly heldMicroUsd: number | undefined;
+}
+
 /** Micro-USD; infinite without a hard budget. */
 export interface BudgetRoom {
   /** Beside the open holds. */
@@ -52,6 +57,7 @@ export interface BudgetRoom {
 }
 
 export type KeyScope = CallOwners & Pick<BudgetScope, "timeZone">;
+export type KeyStandingScope = KeyScope & Pick<BudgetScope, "keyDaily">;
 
 export interface Budgets {
   /** Whether `hold` would admit it now; does not report a refusal. */
@@ -86,6 +92,8 @@ export interface Budgets {
   spendOfOrg(scope: Pick<BudgetScope, "orgId" | "timeZone">): MaybePromise<PeriodSpend>;
   /** What calls under way hold of a scope's budget, micro-USD; undefined where this process does not know it. */
   heldOf(scope: KeyScope, name: BudgetName): number | undefined;
+  /** Spend of the key's lineage, and what calls under way hold. May return a promise, like `hold`. */
+  standingOfKey(scope: KeyStandingScope): MaybePromise<KeyPeriodSpend>;
   /** Number of open holds; zero when idle. */
   openHolds(): number;
 }
@@ -241,6 +249,11 @@ export class LocalBudgets implements Budgets {
 
   spendOfKey(scope: KeyScope): PeriodSpend {
     return periodSpend(this.#standing(scope).key);
+  }
+
+  standingOfKey(scope: KeyStandingScope): KeyPeriodSpend {
+    const { key } = this.#standing(scope);
+    return { ...periodSpend(key), heldMicroUsd: key.heldMicroUsd };
   }
 
   spendOfProject({ projectId, timeZone }: Pick<BudgetScope, "projectId" | "timeZone">): PeriodSpend {

@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { SlidingWindow, WINDOW_MS } from "./window.ts";
 
 /** The key's limits (its own, else its plan's). 0 or absent: unlimited. */
@@ -55,10 +56,15 @@ export interface RateState {
 }
 
 /** State of each limit; undefined where there is none. */
-interface LimitState {
+export interface LimitState {
   readonly requests: RateState | undefined;
   readonly tokens: RateState | undefined;
   readonly concurrencyInUse: number;
+}
+
+export interface LimitStates {
+  readonly states: readonly LimitState[];
+  readonly isKnown: boolean;
 }
 
 export interface Limits {
@@ -68,6 +74,11 @@ export interface Limits {
    */
   admit(key: LimitedKey, tokens: number): Admission | Refusal | Promise<Admission | Refusal>;
   state(key: LimitedKey): LimitState;
+  /**
+   * What all processes together have used of each key's limits, in the order of the keys; for those who look at it.
+   * @returns `isKnown` false: the others could not be asked in time, and the states are what this process knows
+   */
+  statesOf(keys: readonly LimitedKey[]): MaybePromise<LimitStates>;
   /** Calls in flight of all keys: zero when idle. */
   inFlight(): number;
   /** Keys with state in memory; a key idle for a minute is dropped while others are admitted. */
@@ -121,6 +132,16 @@ export function openLimits({ clock }: { readonly clock: Clock }): LocalLimits {
     else if (step.value[1].idle(nowMs)) keys.delete(step.value[0]);
   }
 
+  function state({ keyId, lineageId = keyId, limits: { rpm = 0, tpm = 0 } }: LimitedKey): LimitState {
+    const nowMs = now();
+    const known = keys.get(lineageId);
+    return {
+      requests: rpm === 0 ? undefined : rateState(known?.requests, rpm, nowMs),
+      tokens: tpm === 0 ? undefined : rateState(known?.tokens, tpm, nowMs),
+      concurrencyInUse: known?.inFlight ?? 0,
+    };
+  }
+
   return {
     admit({ keyId, lineageId = keyId, limits }, tokens) {
       const nowMs = now();
@@ -144,15 +165,8 @@ export function openLimits({ clock }: { readonly clock: Clock }): LocalLimits {
       if (tpm !== 0) state.tokens.add(nowMs, tokens);
       return new Slot(state);
     },
-    state({ keyId, lineageId = keyId, limits: { rpm = 0, tpm = 0 } }) {
-      const nowMs = now();
-      const state = keys.get(lineageId);
-      return {
-        requests: rpm === 0 ? undefined : rateState(state?.requests, rpm, nowMs),
-        tokens: tpm === 0 ? undefined : rateState(state?.tokens, tpm, nowMs),
-        concurrencyInUse: state?.inFlight ?? 0,
-      };
-    },
+    state,
+    statesOf: (some) => ({ states: some.map(state), isKnown: true }),
     inFlight() {
       let sum = 0;
       for (const state of keys.values()) sum += state.inFlight;

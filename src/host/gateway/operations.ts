@@ -2,6 +2,9 @@
 
 import { attentionOperations } from "../../account/attention/attention-operations.ts";
 import { exportOperations } from "../../account/exports/export-operations.ts";
+import { keyStatus, keyWorks } from "../../account/key.ts";
+import { isOfPlayground } from "../../account/key-tables.ts";
+import { keyMatcher, listedKeysToLookAt } from "../../account/keys/key-search.ts";
 import { mailOperations } from "../../account/mail/operations.ts";
 import { accountOperations } from "../../account/operations.ts";
 import { operatorOperations } from "../../account/operator/operations.ts";
@@ -11,7 +14,7 @@ import { scimOperations } from "../../account/scim/operations.ts";
 import { webhookOperations } from "../../account/webhooks/operations.ts";
 import { analystOperations } from "../../analytics/analysts/analyst-operations.ts";
 import { catalogFigures } from "../../analytics/usage/catalog-figures.ts";
-import { systemRandom } from "../../base/clock.ts";
+import { type Clock, systemRandom } from "../../base/clock.ts";
 import type { StreamOperation } from "../../base/operation/event-stream.ts";
 import type { AnyOperation } from "../../base/operation/operation.ts";
 import { providerBillOperations } from "../../billing/provider-bills/provider-bill-operations.ts";
@@ -27,6 +30,7 @@ import { operatorCellOperations } from "../../cluster/cells/operations.ts";
 import { creditOperations } from "../../credits/ledger/operations.ts";
 import { budgetOperations } from "../../credits/limits/budget-operations.ts";
 import { limitsOperations } from "../../credits/limits/operations.ts";
+import { type LimitsFilter, limitsOperations } from "../../credits/limits/operations.ts";
 import type { Offered } from "../../edge/routes.ts";
 import { responseOperations } from "../../inference/exchange/kept/response-operations.ts";
 import { scopeOf } from "../../inference/exchange/reservation/holds.ts";
@@ -223,9 +227,32 @@ const attentionOf = (house: House) => {
     },
   });
 };
+/** Keys that may work, as a page of limits looks at them. */
+function* keysInForce(
+  { accounts, keyring, clock }: Pick<House["people"]["account"], "accounts" | "keyring"> & { clock: Clock },
+  orgId: string,
+  filter: LimitsFilter,
+  afterId: string | undefined,
+) {
+  const isOfFilter = keyMatcher(filter);
+  const nowMs = clock.now();
+  for (const row of listedKeysToLookAt(accounts, orgId, filter, afterId)) {
+    const isWanted = () =>
+      keyWorks(row, nowMs) &&
+      isOfFilter(row) &&
+      (filter.status === undefined || keyStatus(row, nowMs) === filter.status);
+    const inForce = () => {
+      const context = keyring.contextOf(row);
+      const { name, hint } = row;
+      const { limits, status } = context;
+      return { ...scopeOf(context), limits, name, hint, status, isOfPlayground: isOfPlayground(row) };
+    };
+    yield { id: row.id, isWanted, inForce };
+  }
+}
 
 function limitsOf(
-  { analytics, exports, ground: { clock }, kept, limits, money, people: { account } }: House,
+  { analytics, exports, ground: { clock, cursors }, kept, limits, money, people: { account } }: House,
   { settings }: Config,
 ) {
   const { accounts, keyring, plan } = account;
@@ -237,11 +264,8 @@ function limitsOf(
       bytes: exports.rows.bytesOf(orgId),
       maxBytes: settings.limits.max_export_bytes,
     }),
-    keysOf: (orgId) =>
-      accounts.workingKeys(orgId, clock.now()).map((row) => {
-        const context = keyring.contextOf(row);
-        return { ...scopeOf(context), limits: context.limits, name: row.name, status: context.status };
-      }),
+    cursors,
+    keysOf: (orgId, filter, afterId) => keysInForce({ accounts, keyring, clock }, orgId, filter, afterId),
     orgOf(orgId) {
       const org = accounts.org(orgId);
       const { monthlyMicroUsd = null, hard = false } = org?.budget ?? {};

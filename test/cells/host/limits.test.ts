@@ -10,6 +10,7 @@ import { joinCells } from "../../../src/cluster/cells/open.ts";
 import { readConfig } from "../../../src/host/settings/config.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { inTurn, known } from "../../support/cells/known.ts";
+import { signInAt } from "../../support/console.fixtures.ts";
 import { type Answer, type TestCalls, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { start } from "../../support/observations.ts";
 import { again } from "../../support/pace.ts";
@@ -139,6 +140,64 @@ describe.skipIf(missing !== undefined)(
       for (let n = 0; n < 6; n++)
         left.push(Number((await decided(key)).headers.get("x-ratelimit-remaining-requests")));
       expect(left).toEqual([49, 48, 47, 46, 45, 44]);
+    });
+
+    test("each cell shows what calls of all have used of a key's limits and hold of its budget", async () => {
+      const body = {
+        name: "looked at",
+        limits: { rpm: 50, tpm: 50_000, concurrency: 9 },
+        budget: { daily_micro: 1_000_000, hard: true },
+      };
+      const made = (await gateway.call("POST", "/v1/keys", { body })).json;
+      const leave = new AbortController();
+      const content = "Hi [[sim first_ms=60000]]";
+      const call = { model: "weir/sim-small", max_tokens: 50, messages: [{ role: "user", content }] };
+      const open = gateway.simulator.openCalls;
+      // One call at each cell is under way.
+      const calls = Array.from({ length: CELLS }, () =>
+        start(nextCell(), call, { key: made.secret, signal: leave.signal }).catch(() => {}),
+      );
+      await until("all calls are under way", () => gateway.simulator.openCalls - open, equals(CELLS));
+      const shown = async (cell: TestCalls) => {
+        const { json } = await known(() => cell.call("GET", `/v1/limits?q=${made.id}`));
+        expect([json.live, json.keys.length]).toEqual([true, 1]);
+        const [{ live, held_micro: held }] = json.keys;
+        return {
+          used: live.rpm_used,
+          left: live.rpm_remaining,
+          calls: live.concurrency_in_use,
+          isHeld: held > 0,
+        };
+      };
+      const expected = { used: CELLS, left: 50 - CELLS, calls: CELLS, isHeld: true };
+      for (let n = 0; n < CELLS; n++) {
+        const cell = nextCell();
+        await until("the cell shows the calls of all", () => shown(cell), equals(expected));
+      }
+      leave.abort();
+      await Promise.all(calls);
+      const cell = nextCell();
+      const over = { used: CELLS, left: 50 - CELLS, calls: 0, isHeld: false };
+      await until("no call is under way", () => shown(cell), equals(over));
+    });
+
+    test("a person's key of the playground has one secret, whichever cells were asked for it", async () => {
+      const person = await signInAt(gateway.url, { email: "player@example.com" });
+      const { json } = await gateway.call("GET", "/v1/projects");
+      const asked = { body: { project_id: json.data[0].id, environment: "test" } };
+      const made = await Promise.all(
+        Array.from({ length: 12 }, () => known(() => person.call("POST", "/v1/playground/key", asked))),
+      );
+      expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]));
+      expect(new Set(made.map((answer) => answer.json.id)).size).toBe(1);
+      const secrets = made.map((answer) => answer.json.secret);
+      for (let n = 0; n < CELLS; n++) {
+        const cell = nextCell();
+        const codes = await Promise.all(
+          secrets.map(async (key) => (await known(() => call(cell, key))).status),
+        );
+        expect(codes.toSorted()).toEqual([200, ...Array.from({ length: 11 }, () => 401)]);
+      }
     });
   },
 );

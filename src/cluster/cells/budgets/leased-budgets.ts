@@ -17,7 +17,9 @@ import type {
   BudgetHold,
   BudgetRoom,
   Budgets,
+  KeyPeriodSpend,
   KeyScope,
+  KeyStandingScope,
   PeriodSpend,
 } from "../../../credits/budgets/budgets.ts";
 import { monthOf, type Period } from "../../../credits/budgets/periods.ts";
@@ -175,6 +177,18 @@ export class LeasedBudgets implements Budgets {
 
   spendOfKey({ keyId, lineageId = keyId, timeZone }: KeyScope): Promise<PeriodSpend> {
     return this.#options.spend.of(keyScope(lineageId), timeZone);
+  }
+
+  /** Cells tell each other what they hold of hard budgets alone. */
+  async standingOfKey({
+    keyId,
+    lineageId = keyId,
+    timeZone,
+    keyDaily,
+  }: KeyStandingScope): Promise<KeyPeriodSpend> {
+    const spend = await this.#options.spend.withHolds(keyScope(lineageId), timeZone);
+    const isTold = keyDaily?.hard === true && keyDaily.limitMicroUsd > 0;
+    return { ...spend, heldMicroUsd: isTold ? spend.heldMicroUsd : undefined };
   }
 
   spendOfProject({ projectId, timeZone }: Pick<BudgetScope, "projectId" | "timeZone">): Promise<PeriodSpend> {

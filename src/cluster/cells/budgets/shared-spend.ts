@@ -11,10 +11,15 @@ export interface SharedSpendOptions {
   readonly scopes: Pick<ScopeLeases, "heard" | "monotonic" | "periodOf">;
 }
 
+interface HeldSpend extends PeriodSpend {
+  /** What cells hold of a hard budget, as they said last; 0 of another one. */
+  readonly heldMicroUsd: number;
+}
+
 interface Question {
   readonly scope: string;
   readonly timeZone: string;
-  readonly resolve: (spend: PeriodSpend) => void;
+  readonly resolve: (spend: HeldSpend) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -23,7 +28,7 @@ const MOST_SCOPES = 1000;
 const SETTLING_MS = 30;
 /** Nobody waits longer for a Redis that does not answer. */
 const WAIT_MS = 1000;
-const VALUES = 2;
+const VALUES = 3;
 const READING_VALUES = 3;
 
 export class SharedSpend {
@@ -35,7 +40,13 @@ export class SharedSpend {
   }
 
   /** What was spent in the current day and month of the zone. @throws WeirError 503 where Redis does not answer in time */
-  of(scope: string, timeZone: string): Promise<PeriodSpend> {
+  async of(scope: string, timeZone: string): Promise<PeriodSpend> {
+    const { todayMicroUsd, monthMicroUsd } = await this.withHolds(scope, timeZone);
+    return { todayMicroUsd, monthMicroUsd };
+  }
+
+  /** The same with what is held. */
+  withHolds(scope: string, timeZone: string): Promise<HeldSpend> {
     return new Promise((resolve, reject) => {
       if (this.#asked.length === 0) setTimeout(() => this.#askAll(), SETTLING_MS);
       this.#asked.push({ scope, timeZone, resolve, reject });
@@ -67,8 +78,8 @@ export class SharedSpend {
     const [redisMs = 0, shiftMs = 0, changes = 0] = answer.slice(-READING_VALUES).map(Number);
     scopes.heard({ redisMs, shiftMs, changes }, sentMs);
     for (const [index, { resolve }] of questions.entries()) {
-      const [today, month] = answer.slice(index * VALUES, (index + 1) * VALUES);
-      resolve({ todayMicroUsd: Number(today), monthMicroUsd: Number(month) });
+      const [today, month, held] = answer.slice(index * VALUES, (index + 1) * VALUES).map(Number);
+      resolve({ todayMicroUsd: today ?? 0, monthMicroUsd: month ?? 0, heldMicroUsd: held ?? 0 });
     }
   }
 }

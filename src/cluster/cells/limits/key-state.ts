@@ -109,6 +109,10 @@ export class KeyState {
   held = 0;
   /** The same of all cells, by the latest answer. */
   heldByAll = 0;
+  /** Slots of other cells then, used or free. */
+  heldByOthers = 0;
+  /** Called with the next answer: somebody looks at the key. */
+  looks: (() => void)[] = [];
   /** Free slots that a request under way offers to calls that wait. */
   offered = 0;
   heldSent: Stamp = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: 0 };

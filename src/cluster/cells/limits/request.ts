@@ -128,6 +128,8 @@ export function answered(
   const freeBefore = state.free;
   state.held = held;
   state.heldByAll = heldByAll;
+  state.heldByOthers = Math.max(0, heldByAll - held);
+  for (const look of state.looks.splice(0)) look();
   state.offered = 0;
   state.heldSent = sent;
   let byAsks = 0;

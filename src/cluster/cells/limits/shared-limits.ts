@@ -3,9 +3,9 @@
  * it in the dataset; else it is asked for, together with all others that wait. What stays true: no more calls than the limit over all
  * cells; no answer is a guess: where the dataset cannot be asked, the call gets 503.
  */
-import { type Clock, nextTurn, systemTimers, type Timers } from "../../../base/clock.ts";
+import { type Clock, inTime, nextTurn, systemTimers, type Timers } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
-import type { Admission, LimitedKey, Limits, Refusal } from "../../../credits/limits/limits.ts";
+import type { Admission, LimitedKey, LimitStates, Limits, Refusal } from "../../../credits/limits/limits.ts";
 import { WINDOW_MS } from "../../../credits/limits/window.ts";
 import type { Lane, Operation } from "../exchange/exchange.ts";
 import type { RedisValue } from "../redis/redis.ts";
@@ -111,6 +111,41 @@ export class SharedLimits implements Limits {
       tokens: state.rate(tpm, state.tokens, state.othersTokens, nowMs),
       concurrencyInUse: state.inFlight,
     };
+  }
+
+  /** Parts that other cells have set aside count as used. Without a limit of calls in flight only this cell's are known. */
+  async statesOf(keys: readonly LimitedKey[]): Promise<LimitStates> {
+    const unknown = keys.filter(({ keyId, lineageId = keyId }) => !this.#keys.has(lineageId));
+    const isKnown = await this.#lookedAt(keys);
+    const states = keys.map((key) => {
+      const state = this.state(key);
+      const { lineageId = key.keyId } = key;
+      const others = isKnown ? (this.#keys.get(lineageId)?.heldByOthers ?? 0) : 0;
+      return { ...state, concurrencyInUse: state.concurrencyInUse + others };
+    });
+    // Who looks at all keys of an org must not fill the memory with them.
+    for (const { keyId, lineageId = keyId } of unknown) {
+      const state = this.#keys.get(lineageId);
+      if (state?.isIdle === true && !this.#due.has(state)) this.#keys.delete(lineageId);
+    }
+    return { states, isKnown };
+  }
+
+  /** Has the dataset say how each key stands. @returns false where it does not in time */
+  async #lookedAt(keys: readonly LimitedKey[]): Promise<boolean> {
+    if (this.#isClosed || this.#ended !== undefined) return false;
+    const looks = keys.map(({ keyId, lineageId = keyId, limits }) => {
+      const state = this.#stateOf(lineageId, limits);
+      const looked = new Promise<true>((resolve) => state.looks.push(() => resolve(true)));
+      this.#isDue(state);
+      return looked;
+    });
+    return await inTime(
+      Promise.all(looks).then(() => true),
+      PATIENCE_MS,
+      () => false,
+      this.#timers,
+    );
   }
 
   inFlight(): number {

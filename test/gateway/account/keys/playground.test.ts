@@ -89,7 +89,7 @@ describe("a key of the playground", () => {
     const first = await keyed();
     expect(first.budget).toEqual({ daily_micro: DAILY_MICRO_USD, hard: true });
     const spent = async () => {
-      const { keys } = (await as("admin").call("GET", "/v1/limits")).json;
+      const { keys } = (await as("admin").call("GET", "/v1/limits?kind=playground")).json;
       return keys.find(({ key_id }: { key_id: string }) => key_id === first.id).spend_today_micro;
     };
     let secret = first.secret;

@@ -340,7 +340,7 @@ operations.budget_restate = function(operation)
 end
 
 -- { "spend", list }: a flat list of scope, the cell's day, and when it and its month began. Returns of each what was spent on that day, or a
--- newer one that another cell has begun, and in its month; then Redis's time, shift and clock_changes. Writes nothing.
+-- newer one that another cell has begun, in its month, and held of its hard budget; then Redis's time, shift and clock_changes. Writes nothing.
 operations.spend = function(operation)
   local asked, answer, now = operation[2], {}, wall_ms()
   for i = 1, #asked, 4 do
@@ -348,6 +348,7 @@ operations.spend = function(operation)
     if spend.day ~= "" then turn_to(spend, asked[i + 1], asked[i + 2], asked[i + 3], now) end
     answer[#answer + 1] = spend.today
     answer[#answer + 1] = spend.month
+    answer[#answer + 1] = spend.holds
   end
   for _, value in ipairs({ now, shift, clock_changes }) do answer[#answer + 1] = value end
   return answer
