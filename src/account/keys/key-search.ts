@@ -10,6 +10,8 @@ import type { AccountTables } from "../tables.ts";
 
 const PREFIX = "key_";
 const ID_PART = /^key_[0-9A-HJKMNP-TV-Z]{0,26}$/i;
+/** Length of a whole id. */
+const ID_LENGTH = PREFIX.length + 26;
 /** Characters of an id that tell its time. */
 const TIME_CHARACTERS = 10;
 /** An id may be so much later than its key: after a clock was set back, ids go on from the time before. */
@@ -53,7 +55,7 @@ const foldedOf = (text: string): string => text.normalize("NFC").toLowerCase();
 
 /** Keys of an org that a list looks at, newest first, strictly after a position. Read lazily. */
 export function* keysToLookAt(
-  accounts: Pick<AccountTables, "keysByAge">,
+  accounts: Pick<AccountTables, "key" | "keysByAge">,
   orgId: string,
   { q, kind }: KeyFilter,
   after?: KeyPosition,
@@ -61,6 +63,11 @@ export function* keysToLookAt(
   const idPart = idPartOf(q);
   if (idPart === undefined) {
     yield* accounts.keysByAge(orgId, after, kind);
+    return;
+  }
+  if (idPart.length === ID_LENGTH) {
+    const row = after === undefined ? accounts.key(idPart) : undefined;
+    if (row?.orgId === orgId) yield row;
     return;
   }
   const { fromMs, toMs } = madeWithin(idPart);
