@@ -29,7 +29,6 @@ import { operatorProviderOperations } from "../../catalog/operator/provider-oper
 import { operatorCellOperations } from "../../cluster/cells/operations.ts";
 import { creditOperations } from "../../credits/ledger/operations.ts";
 import { budgetOperations } from "../../credits/limits/budget-operations.ts";
-import { limitsOperations } from "../../credits/limits/operations.ts";
 import { type LimitsFilter, limitsOperations } from "../../credits/limits/operations.ts";
 import type { Offered } from "../../edge/routes.ts";
 import { responseOperations } from "../../inference/exchange/kept/response-operations.ts";
