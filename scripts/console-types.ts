@@ -14,7 +14,7 @@ import { readRouteTable } from "./route-table.ts";
 const CONSOLE = join(import.meta.dirname, "../console");
 export const OPERATIONS = join(CONSOLE, "api/operations.ts");
 /** How the console names an operation: `call("getUsage", …)`. */
-const USES = /\b(?:call|callFor|useAnswer|usePages|mayCall|follow)\(\s*"(\w+)"/g;
+const USES = /\b(?:call|useAnswer|usePages|mayCall|pathOf|download)\(\s*"(\w+)"/g;
 
 /** What a page cannot do without: `needs: ["getUsage"]`. */
 const NEEDS = /\bneeds:\s*\[([^\]]*)\]/g;
@@ -101,15 +101,20 @@ function typesOf({ name, item }: Placed): string {
   const sent = item.requestBody?.content["application/json"]?.schema;
   const good = Object.entries(item.responses).find(([status]) => status.startsWith("2"));
   const answered = good?.[1].content?.["application/json"]?.schema;
+  const sentEvents = good?.[1].content?.["text/event-stream"]?.schema;
   return [
     `  ${name}: {`,
     `    params: ${named("path")};`,
     `    query: ${named("query")};`,
     `    body: ${sent === undefined ? "undefined" : typeOf(sent, "    ")};`,
     `    answer: ${answered === undefined ? "undefined" : typeOf(answered, "    ")};`,
+    ...(isStream(sentEvents) ? [`    event: ${typeOf(sentEvents, "    ")};`] : []),
     "  };",
   ].join("\n");
 }
+
+/** Events of several kinds, each with its name and its data. A model call's stream is text to this description. */
+const isStream = (schema: Schema | undefined): schema is Schema => schema?.oneOf !== undefined;
 
 const member = (name: string, schema: Schema, isRequired: boolean, indent: string): string =>
   `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)}${isRequired ? "" : "?"}: ${typeOf(schema, `${indent}  `)};`;

@@ -4,12 +4,18 @@
 export const ROUTES = {
   createKey: ["POST", "/v1/keys", "write:keys / member"],
   getCredits: ["GET", "/v1/credits", "read:billing / everyone"],
+  getKey: ["GET", "/v1/keys/{id}", "read:keys / viewer"],
   getMe: ["GET", "/auth/me", "no key / signed in"],
+  getReceipt: ["GET", "/v1/generation/{id}/receipt", "read:usage / viewer"],
+  getRequest: ["GET", "/v1/requests/{id}", "read:usage / viewer"],
   getUsage: ["GET", "/v1/usage", "read:usage / viewer"],
   listKeys: ["GET", "/v1/keys", "read:keys / viewer"],
+  listLedger: ["GET", "/v1/credits/ledger", "read:billing / everyone"],
   listModels: ["GET", "/v1/models", "key / everyone"],
+  listProjects: ["GET", "/v1/projects", "read:org / viewer"],
   listRequests: ["GET", "/v1/requests", "read:usage / viewer"],
   logout: ["POST", "/auth/logout", "public"],
+  watchLive: ["GET", "/v1/live", "key / everyone"],
 } as const;
 
 /** Which levels of access each role opens. */
@@ -91,6 +97,41 @@ export interface Operations {
       mid_rate: string;
       spread_bps: number;
       fx_day: string;
+    };
+  };
+  getKey: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      project_id: string;
+      name: string;
+      hint: string;
+      kind?: "playground";
+      environment: "live" | "test";
+      scopes: readonly ("inference" | "read:usage" | "read:catalog" | "read:billing" | "write:billing" | "read:keys" | "write:keys" | "read:org" | "write:org" | "read:policies" | "write:policies" | "read:payloads")[];
+      status: "active" | "rotating" | "revoked" | "expired";
+      limits: {
+        rpm?: number;
+        tpm?: number;
+        concurrency?: number;
+      };
+      budget: {
+        daily_micro: number;
+        hard: boolean;
+      };
+      on_disconnect: "cancel" | "drain";
+      hold?: "full" | "fit";
+      svc_version: string;
+      created_at: string;
+      created_by?: string;
+      last_used_at?: string;
+      lineage_id?: string;
+      expires_at?: string;
+      revoked_at?: string;
     };
   };
   getMe: {
@@ -176,6 +217,196 @@ export interface Operations {
         ip_prefix: string;
         user_agent: string;
         current: boolean;
+      };
+    };
+  };
+  getReceipt: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
+  getRequest: {
+    params: {
+      id: string;
+    };
+    query: {
+      raw?: "0" | "1" | "true" | "false";
+    };
+    body: undefined;
+    answer: {
+      request_id: string;
+      ts: string;
+      project_id: string;
+      key_id: string;
+      model: string;
+      provider: string;
+      endpoint_id: string;
+      region: string;
+      status: "ok" | "error" | "cancelled" | "rejected";
+      http_status: number;
+      error_code: string;
+      stop_reason: string;
+      attempts: number;
+      input_tokens: number;
+      cache_read_tokens: number;
+      output_tokens: number;
+      usage_source: "provider" | "estimated" | "none";
+      cost_micro: number;
+      ttft_ms: number;
+      duration_ms: number;
+      stream: boolean;
+      byok: boolean;
+      zdr: boolean;
+      logged: boolean;
+      app_id: string;
+      user_hash: string;
+      cell: string;
+      dialect_in: string;
+      upstream_model: string;
+      price_version_id: string;
+      upstream_ttft_ms: number;
+      gw_overhead_ms: number;
+      bytes_in: number;
+      bytes_out: number;
+      tool_calls: number;
+      has_images: boolean;
+      has_tools: boolean;
+      has_schema: boolean;
+      policy: string;
+      policy_version: number;
+      rule: string;
+      canary: string;
+      experiment: string;
+      arm: string;
+      cache_write_tokens: number;
+      reasoning_tokens: number;
+      tags: Record<string, string>;
+      user_agent: string;
+      client_ip_prefix: string;
+      route_trace: string;
+      plan: {
+        policy: string | null;
+        policy_version: number | null;
+        rule: string | null;
+        sort: "price" | "latency" | "throughput" | "balanced";
+        considered: readonly ({
+          endpoint_id: string;
+          provider: string | null;
+          region: string | null;
+          order: number | null;
+          attempted: boolean;
+          chosen: boolean;
+          reason: string | null;
+          excluded: string | null;
+          excluded_because: string | null;
+          est_cost_micro?: number;
+        })[];
+        notes: readonly (string)[];
+      } | null;
+      error: {
+        type: string;
+        code: string;
+        message: string | null;
+        status: number;
+        param: string | null;
+        retry_after_ms?: number;
+        details?: Record<string, unknown>;
+        details_cut?: true;
+        upstream?: {
+          provider: string;
+          endpoint_id: string;
+          outcome: string;
+          error_class: string;
+          http_status: number;
+          refusal: string;
+        };
+      } | null;
+      cost: {
+        total_micro_usd: number;
+        lines: readonly ({
+          kind: string;
+          units: number;
+          unit_price_nano: number;
+          micro_usd: number;
+          tool?: string;
+          tier?: string;
+        })[];
+        price_version: string;
+      };
+      receipt: string;
+      ledger: string | null;
+      timing: {
+        ttft_ms: number;
+        upstream_ttft_ms: number;
+        duration_ms: number;
+        gw_overhead_ms: number;
+      };
+      usage: {
+        source: string;
+        normalised: {
+          input_tokens: number;
+          output_tokens: number;
+          cache_read_tokens: number;
+          cache_write_tokens: number;
+          reasoning_tokens: number;
+        };
+      };
+      attempt_rows: readonly ({
+        attempt: number;
+        ts: string;
+        provider: string;
+        endpoint_id: string;
+        pool_id: string;
+        key_hint: string;
+        outcome: string;
+        http_status: number;
+        error_class: string;
+        refusal: string;
+        ttft_ms: number;
+        duration_ms: number;
+        output_tokens: number;
+      })[];
+      payload_state: "available" | "off" | "zdr" | "expired" | "erased" | "restricted";
+      request?: Record<string, unknown>;
+      request_raw?: Record<string, unknown> | string;
+      response?: {
+        candidates: readonly ({
+          index: number;
+          content: readonly ({
+            type: "text" | "reasoning";
+            text: string;
+          } | {
+            type: "tool_call";
+            id: string;
+            name: string;
+            arguments: string;
+          })[];
+          stop: {
+            reason: string;
+          };
+        })[];
+        usage: {
+          input_tokens: number;
+          output_tokens: number;
+          cache_read_tokens: number;
+          cache_write_tokens: number;
+          reasoning_tokens: number;
+        };
+        cost: {
+          total_micro_usd: number;
+          lines: readonly ({
+            kind: string;
+            units: number;
+            unit_price_nano: number;
+            micro_usd: number;
+            tool?: string;
+            tier?: string;
+          })[];
+          price_version: string;
+        };
       };
     };
   };
@@ -355,6 +586,36 @@ export interface Operations {
       next_cursor: string;
     };
   };
+  listLedger: {
+    params: undefined;
+    query: {
+      cursor?: string;
+      limit?: number;
+      kind?: "topup" | "settle" | "refund" | "grant" | "expiry" | "adjustment" | "subscription" | "dispute" | "dispute_reversal";
+      request_id?: string;
+      format?: "json" | "csv";
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        seq: number;
+        kind: "topup" | "settle" | "refund" | "grant" | "expiry" | "adjustment" | "subscription" | "dispute" | "dispute_reversal";
+        amount_micro_usd: number;
+        request_id?: string;
+        ref_type?: string;
+        ref_id?: string;
+        created_at: string;
+        details?: {
+          first_seq: number;
+          last_seq: number;
+          entries: number;
+        };
+      })[];
+      next_cursor: string;
+      incomplete_since?: string;
+    };
+  };
   listModels: {
     params: undefined;
     query: {
@@ -409,6 +670,30 @@ export interface Operations {
         uptime_30d: number;
         ttft_p50_ms: number;
         requests_7d: number;
+      })[];
+    };
+  };
+  listProjects: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        org_id: string;
+        slug: string;
+        name: string;
+        environment: "live" | "test";
+        status: "active" | "deleted";
+        budget: {
+          monthly_micro: number;
+          hard: boolean;
+        };
+        hold?: "full" | "fit";
+        spend_today_micro: number;
+        spend_month_micro: number;
+        created_at: string;
       })[];
     };
   };
@@ -471,6 +756,124 @@ export interface Operations {
     body: undefined;
     answer: {
       logout_url: string;
+    };
+  };
+  watchLive: {
+    params: undefined;
+    query: {
+      kinds?: string;
+      project_id?: string;
+      key_id?: string;
+      model?: string;
+      provider?: string;
+      status?: "ok" | "error" | "cancelled" | "rejected";
+      errors_only?: "0" | "1" | "true" | "false";
+      after?: string;
+    };
+    body: undefined;
+    answer: undefined;
+    event: {
+      event: "hello";
+      data: {
+        position: string;
+        kinds: readonly ("calls" | "credit" | "events")[];
+        at: string;
+      };
+    } | {
+      event: "running";
+      data: {
+        count: number;
+        calls: readonly ({
+          request_id: string;
+          project_id: string;
+          key_id: string;
+          app_id: string;
+          model: string;
+          provider: string;
+          endpoint_id: string;
+          stream: boolean;
+          started_at: string;
+          ttft_ms: number;
+        })[];
+      };
+    } | {
+      event: "call.started";
+      data: {
+        request_id: string;
+        project_id: string;
+        key_id: string;
+        app_id: string;
+        model: string;
+        provider: string;
+        endpoint_id: string;
+        stream: boolean;
+        started_at: string;
+      };
+    } | {
+      event: "call.first_token";
+      data: {
+        request_id: string;
+        provider: string;
+        endpoint_id: string;
+        ttft_ms: number;
+      };
+    } | {
+      event: "call.ended";
+      data: {
+        request_id: string;
+        ts: string;
+        project_id: string;
+        key_id: string;
+        model: string;
+        provider: string;
+        endpoint_id: string;
+        region: string;
+        status: "ok" | "error" | "cancelled" | "rejected";
+        http_status: number;
+        error_code: string;
+        stop_reason: string;
+        attempts: number;
+        input_tokens: number;
+        cache_read_tokens: number;
+        output_tokens: number;
+        usage_source: "provider" | "estimated" | "none";
+        cost_micro: number;
+        ttft_ms: number;
+        duration_ms: number;
+        stream: boolean;
+        byok: boolean;
+        zdr: boolean;
+        logged: boolean;
+        app_id: string;
+        user_hash: string;
+      };
+    } | {
+      event: "credit";
+      data: {
+        balance_micro_usd: number;
+        held_micro_usd: number;
+        available_micro_usd: number;
+        spent_today_micro_usd: number;
+        spent_month_micro_usd: number;
+        at: string;
+      };
+    } | {
+      event: "event";
+      data: {
+        id: string;
+        type: "key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test";
+        created_at: string;
+        org_id: string;
+        data: unknown;
+      };
+    } | {
+      event: "gap";
+      data: {
+        missed: number | null;
+        started: number;
+        ended: number;
+        events: number;
+      };
     };
   };
 }

@@ -44,9 +44,8 @@ function requestOf(wanted: string): Found[] {
 
 async function keysOf(wanted: string, signal: AbortSignal): Promise<Found[]> {
   if (!mayCall("listKeys")) return [];
-  const page = await call("listKeys", { query: { limit: MOST } }, signal).catch(() => undefined);
-  const found = (page?.data ?? []).filter(({ name }) => has(name, wanted));
-  return found.map(({ id, name }) => ({
+  const page = await call("listKeys", { query: { q: wanted, limit: MOST } }, signal).catch(() => undefined);
+  return (page?.data ?? []).map(({ id, name }) => ({
     title: name,
     kind: "key",
     address: pageAddress(orgSlug.value, ["keys", id]),

@@ -1,8 +1,9 @@
-/** The page "Requests". */
-import { Page } from "../../parts/panel.tsx";
+/** Requests: the feed with its filters, or one request whose id is in the address. */
+import { segments } from "../../app/router.ts";
+import { Feed } from "./feed.tsx";
+import { RequestDetail } from "./request-detail.tsx";
 
-export const Requests = () => (
-  <Page title="Requests">
-    <p class="quiet">Requests</p>
-  </Page>
-);
+export function Requests() {
+  const id = segments.value[2];
+  return id === undefined ? <Feed /> : <RequestDetail key={id} id={id} />;
+}

@@ -1,0 +1,36 @@
+/** Filters of an address, which may hold anything, as a question that the API takes. */
+import { expect, test } from "vitest";
+import { chosenFilters, questionOf } from "../../../console/pages/requests/feed-filters.ts";
+
+const NOW = Date.parse("2026-11-30T12:00:30.000Z");
+const asked = (query: string) => questionOf(chosenFilters(new URLSearchParams(query)), NOW);
+
+test.each([
+  ["", {}],
+  ["within=24h", { since: "2026-11-29T12:00:00.000Z" }],
+  ["status=failed&fallbacks=true", { errors_only: "true", fallbacks_only: "true" }],
+  ["status=ok&model=weir/sim-small&key_id=key_1", { status: "ok", model: "weir/sim-small", key_id: "key_1" }],
+  ["min_usd=0.25", { min_cost_micro: 250_000 }],
+  ["q=01abc", { q: "01ABC" }],
+])("%j", (query, question) => expect(asked(query)).toEqual(question));
+
+test.each([
+  "within=eternity",
+  "status=odd",
+  "fallbacks=perhaps",
+  "min_usd=much",
+  "min_usd=1e300",
+  "model=%20",
+])("%j asks for nothing", (query) => expect(asked(query)).toEqual({}));
+
+test("a question is the same within a minute, so that a page that draws again does not ask again", () => {
+  const filters = chosenFilters(new URLSearchParams("within=1h"));
+  expect(questionOf(filters, NOW + 20_000)).toEqual(questionOf(filters, NOW));
+});
+
+test("what is longer than the API takes is cut", () => {
+  expect(asked(`model=${"x".repeat(300)}&q=${"a".repeat(40)}`)).toEqual({
+    model: "x".repeat(256),
+    q: "A".repeat(26),
+  });
+});
