@@ -58,14 +58,20 @@ export function pageAddress(
   return set.length === 0 ? at : `${at}?${new URLSearchParams(set)}`;
 }
 
-/** Changes filters in the address, and leaves the others as they are. Undefined or empty takes one out. */
-export function setFilters(changes: Readonly<Record<string, string | undefined>>): void {
+/**
+ * Changes filters in the address, and leaves the others as they are. Undefined or empty takes one out.
+ * @param how as `go`
+ */
+export function setFilters(
+  changes: Readonly<Record<string, string | undefined>>,
+  how: "push" | "replace" = "replace",
+): void {
   const next = new URLSearchParams(search.value);
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === "") next.delete(name);
     else next.set(name, value);
   }
-  go(next.size === 0 ? path.value : `${path.value}?${next}`, "replace");
+  go(next.size === 0 ? path.value : `${path.value}?${next}`, how);
 }
 
 /** A filter of the address; empty where it is not set. */

@@ -60,6 +60,12 @@ function sizeOf(plot: UPlot, values: string[] | null): number {
   return Math.ceil(widest / devicePixelRatio) + PADDING + 4;
 }
 
+/** Texts at the axis: of values that read alike, the first alone has its text. */
+function told(values: readonly number[], text: (value: number) => string): string[] {
+  const texts = values.map(text);
+  return texts.map((each, place) => (each === texts[place - 1] ? "" : each));
+}
+
 export function plotOptions(
   Plot: typeof UPlot,
   into: HTMLElement,
@@ -87,8 +93,8 @@ export function plotOptions(
       {
         ...axis,
         grid: { show: false },
-        size: 26,
-        gap: 4,
+        size: 30,
+        gap: 8,
         space: isNarrow ? 56 : 72,
         values: (_plot, splits) => splits.map((seconds) => times.tick(seconds * 1000)),
       },
@@ -96,7 +102,7 @@ export function plotOptions(
         ...axis,
         space: isNarrow ? 44 : 36,
         size: sizeOf,
-        values: (_plot, values) => values.map((value) => text()(value)),
+        values: (_plot, values) => told(values, text()),
       },
     ],
     series: [

@@ -35,6 +35,8 @@ function Change({ now, before }: { readonly now: number; readonly before: number
   );
 }
 
+type BarState = "fine" | "near" | "over";
+
 interface BarProps {
   readonly label: ComponentChildren;
   /** Text at the end: `$4 of $10`. */
@@ -43,13 +45,29 @@ interface BarProps {
   readonly done: number;
   /** What it is expected to be at the end of its window; undefined: not foreseen. */
   readonly forecast?: number | undefined;
+  /** What is done, for those who do not see the bar. Default: `used`. */
+  readonly what?: string;
+  /** How it is coloured, where the shares do not tell. */
+  readonly state?: BarState | undefined;
   readonly about?: ComponentChildren;
 }
 
 const NEAR = 0.8;
 
-export function Bar({ label, value, done, forecast, about }: BarProps) {
-  const state = done >= 1 ? "over" : done >= NEAR || (forecast ?? 0) >= 1 ? "near" : "fine";
+function stateOf(done: number, forecast = 0): BarState {
+  if (done >= 1) return "over";
+  return done >= NEAR || forecast >= 1 ? "near" : "fine";
+}
+
+export function Bar({
+  label,
+  value,
+  done,
+  forecast,
+  what = "used",
+  state = stateOf(done, forecast),
+  about,
+}: BarProps) {
   const percent = (share: number) => `${Math.max(0, Math.min(1, share)) * 100}%`;
   return (
     <div class="bar" data-state={state}>
@@ -57,7 +75,7 @@ export function Bar({ label, value, done, forecast, about }: BarProps) {
         <span class="break">{label}</span>
         <span class="number">{value}</span>
       </div>
-      <svg class="bar-track" role="img" aria-label={`${format.value.share(done)} used`}>
+      <svg class="bar-track" role="img" aria-label={`${format.value.share(done)} ${what}`}>
         <rect width="100%" height="100%" rx="4" />
         {forecast !== undefined && <rect class="bar-ahead" width={percent(forecast)} height="100%" rx="4" />}
         <rect class="bar-done" width={percent(done)} height="100%" rx="4" />

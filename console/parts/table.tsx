@@ -8,6 +8,8 @@ export interface Column<T> {
   readonly head: string;
   /** Numbers are aligned by their last digit. */
   readonly isNumber?: boolean;
+  /** Rows can be ordered by it: how they are now, and what a click on its head does. */
+  readonly order?: { readonly is: "ascending" | "descending" | "none"; readonly onOrder: () => void };
   readonly cell: (row: T) => ComponentChildren;
 }
 
@@ -26,9 +28,21 @@ export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
       <table>
         <thead>
           <tr>
-            {columns.map(({ head, isNumber }) => (
-              <th key={head} scope="col" class={isNumber === true ? "number" : undefined}>
-                {head}
+            {columns.map(({ head, isNumber, order }) => (
+              <th
+                key={head}
+                scope="col"
+                class={isNumber === true ? "number" : undefined}
+                aria-sort={order?.is}
+              >
+                {order === undefined ? (
+                  head
+                ) : (
+                  <button type="button" class="table-order" onClick={order.onOrder}>
+                    {head}
+                    {order.is === "none" ? "" : order.is === "ascending" ? " ↑" : " ↓"}
+                  </button>
+                )}
               </th>
             ))}
           </tr>

@@ -1,4 +1,4 @@
-/** One of a few: ranges, views. */
+/** One of a few, or some of a few: ranges, views, filters. */
 import type { Option } from "./field.tsx";
 
 interface TabsProps {
@@ -14,6 +14,27 @@ export function Tabs({ label, options, value, onValue }: TabsProps) {
     <fieldset class="tabs" aria-label={label}>
       {options.map(([each, text]) => (
         <button key={each} type="button" aria-pressed={each === value} onClick={() => onValue(each)}>
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface TogglesProps extends Pick<TabsProps, "label" | "options"> {
+  readonly values: readonly string[];
+  readonly onToggle: (value: string) => void;
+}
+
+/** Each can be switched on by itself. */
+export function Toggles({ label, options, values, onToggle }: TogglesProps) {
+  return (
+    <fieldset class="tabs toggles" aria-label={label}>
+      <span class="small quiet" aria-hidden="true">
+        {label}
+      </span>
+      {options.map(([each, text]) => (
+        <button key={each} type="button" aria-pressed={values.includes(each)} onClick={() => onToggle(each)}>
           {text}
         </button>
       ))}

@@ -9,6 +9,7 @@ import { FaultNote, Note, Waiting } from "../../parts/note.tsx";
 import { Page, Panel } from "../../parts/panel.tsx";
 import { When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
+import { BudgetsPanel } from "./budgets.tsx";
 import { CustomRange, FilterChips, RangeTabs } from "./filters.tsx";
 import type { Usage } from "./metrics.ts";
 import { OverTime } from "./over-time.tsx";
@@ -49,7 +50,11 @@ export function Overview() {
       {shown === undefined ? (
         usage.fault.value === undefined && asked !== undefined && <Waiting />
       ) : (
-        <Whole usage={shown} isBusy={usage.isBusy.value} />
+        <Sums usage={shown} isBusy={usage.isBusy.value} />
+      )}
+      {mayCall("getBudgets") && <BudgetsPanel />}
+      {shown !== undefined && !isQuiet(shown) && (
+        <TopGroups usage={shown} isBusy={usage.isBusy.value} calls={callsOf(shown)} />
       )}
     </Page>
   );
@@ -71,12 +76,16 @@ function About({ usage: { range, compare } }: { readonly usage: Usage }) {
   );
 }
 
-function Whole({ usage, isBusy }: { readonly usage: Usage; readonly isBusy: boolean }) {
-  const { totals, compare, range, incomplete_since: missing } = usage;
-  const filters = filtersOf(query.value);
-  const isQuiet = totals.requests === 0 && (compare?.totals.requests ?? 0) === 0;
-  if (isQuiet) return <Quiet isFiltered={Object.keys(filters).length > 0} />;
-  const calls = { ...filters, since: range.from, until: range.to };
+/** No call in the range, and none in the one before. */
+const isQuiet = ({ totals, compare }: Usage): boolean =>
+  totals.requests === 0 && (compare?.totals.requests ?? 0) === 0;
+
+/** Filters of a link to the calls of the range. */
+const callsOf = ({ range }: Usage) => ({ ...filtersOf(query.value), since: range.from, until: range.to });
+
+function Sums({ usage, isBusy }: { readonly usage: Usage; readonly isBusy: boolean }) {
+  const missing = usage.incomplete_since;
+  if (isQuiet(usage)) return <Quiet isFiltered={Object.keys(filtersOf(query.value)).length > 0} />;
   return (
     <>
       {missing !== undefined && (
@@ -85,10 +94,9 @@ function Whole({ usage, isBusy }: { readonly usage: Usage; readonly isBusy: bool
         </Note>
       )}
       <Panel title="In this range" isBusy={isBusy}>
-        <TotalFigures usage={usage} failed={{ ...calls, errors_only: "1" }} />
+        <TotalFigures usage={usage} failed={{ ...callsOf(usage), errors_only: "1" }} />
       </Panel>
       <OverTime usage={usage} isBusy={isBusy} />
-      <TopGroups usage={usage} isBusy={isBusy} calls={calls} />
     </>
   );
 }

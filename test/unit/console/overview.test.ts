@@ -1,5 +1,6 @@
 /** What the address of the overview asks, and the lines that its chart draws. */
 import { describe, expect, test } from "vitest";
+import { creditState } from "../../../console/pages/overview/budget-words.ts";
 import { linesOf, METRICS, metricOf, type Usage } from "../../../console/pages/overview/metrics.ts";
 import { filtersOf, groupOf, rangeOf, usageQuery } from "../../../console/pages/overview/range.ts";
 import { formatFor } from "../../../console/text/format.ts";
@@ -100,4 +101,14 @@ describe("the lines", () => {
     expect(METRICS.spend.exact(41_234_567_890, format)).toBe("$41,234.56789");
     expect(METRICS.calls.exact(41_234, format)).toBe("41,234");
   });
+});
+
+test.each([
+  [0, null, "over"],
+  [-1, 3, "over"],
+  [5, 6.9, "near"],
+  [5, 7, "fine"],
+  [5, null, "fine"],
+])("credit of %i that lasts %s days is %s", (available, days, state) => {
+  expect(creditState(available, days)).toBe(state);
 });
