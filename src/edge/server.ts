@@ -359,7 +359,7 @@ function servePage(deps: PageServerDeps, page: Page, res: HttpResponse, req: Htt
   receive(deps, res, req, WHOLE_HEAD, ({ reply, head, id }) => {
     if (page.isPublic === true) reply.isPublic();
     const seen = httpHead(head, addressesOf(deps, res, head), deps.publicHost);
-    const query = req.getQuery();
+    const query = req.getQuery() ?? "";
     const path = query === "" ? req.getUrl() : `${req.getUrl()}?${query}`;
     page
       .read({ address: servedAddress(req), path, accept: req.getHeader("accept"), head: seen })

@@ -39,17 +39,19 @@ test.each(["/console", "/console/", "/console/acme/requests/01ABC?status=error"]
   },
 );
 
-test("a browser without a live session signs in first, and comes back to the same place", async () => {
-  const place = "/console/acme/requests?status=error&q=1";
-  for (const other of [{}, { cookie: "svc_session=" }, { cookie: `${cookie.slice(0, -3)}xyz` }]) {
-    const { status, headers } = await get(place, other);
-    expect(status).toBe(303);
-    const there = new URL(headers.get("location") ?? "", gateway.url);
-    expect(there.pathname).toBe("/auth/login");
-    expect(there.searchParams.get("return_to")).toBe(place);
-    expect(headers.get("cache-control")).toContain("no-");
-  }
-});
+test.each(["/console/acme/requests?status=error&q=1", "/console/acme/keys"])(
+  "a browser without a live session signs in first, and comes back to %s",
+  async (place) => {
+    for (const other of [{}, { cookie: "svc_session=" }, { cookie: `${cookie.slice(0, -3)}xyz` }]) {
+      const { status, headers } = await get(place, other);
+      expect(status).toBe(303);
+      const there = new URL(headers.get("location") ?? "", gateway.url);
+      expect(there.pathname).toBe("/auth/login");
+      expect(there.searchParams.get("return_to")).toBe(place);
+      expect(headers.get("cache-control")).toContain("no-");
+    }
+  },
+);
 
 test("a bundle is kept for good, and is sent as it was compressed", async () => {
   const { text } = await get("/console");
