@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { mayAs, ROLES } from "../src/account/roles.ts";
+import { mayAs, ROLES, scopesOf } from "../src/account/roles.ts";
 import { LEAST } from "../src/base/operation/access.ts";
 import { openApiSteps } from "../src/edge/openapi/openapi.ts";
 import type { OpenApiDocument, OperationItem, Schema } from "../src/edge/openapi/openapi-types.ts";
@@ -62,6 +62,16 @@ ${ROLES.map(
   (role) =>
     `  ${role}: [${LEAST.filter((least) => mayAs(role, least))
       .map((least) => `"${least}"`)
+      .join(", ")}],`,
+).join("\n")}
+} as const;
+
+/** Scopes that each role holds: a person makes and changes keys of these alone. */
+export const ROLE_SCOPES = {
+${ROLES.map(
+  (role) =>
+    `  ${role}: [${scopesOf(role)
+      .map((scope) => `"${scope}"`)
       .join(", ")}],`,
 ).join("\n")}
 } as const;

@@ -85,6 +85,7 @@ export const headersOf = (method: string): Record<string, string> => ({
 });
 
 /**
+ * @param more headers beside those of every call: `idempotency-key`
  * @throws ApiError where it is refused or not answered
  * @throws DOMException `AbortError` once the signal has told it
  */
@@ -92,6 +93,7 @@ export async function call<N extends Name>(
   name: N,
   input: Input<N>,
   signal?: AbortSignal,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Answer<N>> {
   const method = ROUTES[name][0];
   const { body } = input as { readonly body?: unknown };
@@ -100,6 +102,7 @@ export async function call<N extends Name>(
     headers: {
       ...headersOf(method),
       ...(body !== undefined && { "content-type": "application/json" }),
+      ...more,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),

@@ -3,18 +3,27 @@
 /** Method, path, and who may call it, as `x-svc-access` says. */
 export const ROUTES = {
   createKey: ["POST", "/v1/keys", "write:keys / member"],
+  getBudgets: ["GET", "/v1/usage/budgets", "read:usage / viewer"],
   getCredits: ["GET", "/v1/credits", "read:billing / everyone"],
   getKey: ["GET", "/v1/keys/{id}", "read:keys / viewer"],
+  getLimits: ["GET", "/v1/limits", "read:keys / viewer"],
   getMe: ["GET", "/auth/me", "no key / signed in"],
+  getModel: ["GET", "/v1/models/{vendor}/{model}", "key / everyone"],
+  getModelEndpoints: ["GET", "/v1/models/{vendor}/{model}/endpoints", "key / everyone"],
+  getModelStats: ["GET", "/v1/models/{vendor}/{model}/stats", "key / everyone"],
   getReceipt: ["GET", "/v1/generation/{id}/receipt", "read:usage / viewer"],
   getRequest: ["GET", "/v1/requests/{id}", "read:usage / viewer"],
   getUsage: ["GET", "/v1/usage", "read:usage / viewer"],
+  listAudit: ["GET", "/v1/audit", "read:org / admin"],
   listKeys: ["GET", "/v1/keys", "read:keys / viewer"],
   listLedger: ["GET", "/v1/credits/ledger", "read:billing / everyone"],
   listModels: ["GET", "/v1/models", "key / everyone"],
   listProjects: ["GET", "/v1/projects", "read:org / viewer"],
   listRequests: ["GET", "/v1/requests", "read:usage / viewer"],
   logout: ["POST", "/auth/logout", "public"],
+  revokeKey: ["DELETE", "/v1/keys/{id}", "write:keys / member"],
+  rotateKey: ["POST", "/v1/keys/{id}/rotate", "write:keys / member"],
+  updateKey: ["PATCH", "/v1/keys/{id}", "write:keys / member"],
   watchLive: ["GET", "/v1/live", "key / everyone"],
 } as const;
 
@@ -25,6 +34,15 @@ export const ROLE_OPENS = {
   billing: ["billing", "everyone"],
   member: ["member", "viewer", "everyone"],
   viewer: ["viewer", "everyone"],
+} as const;
+
+/** Scopes that each role holds: a person makes and changes keys of these alone. */
+export const ROLE_SCOPES = {
+  owner: ["inference", "read:usage", "read:catalog", "read:billing", "write:billing", "read:keys", "write:keys", "read:org", "write:org", "read:policies", "write:policies", "read:payloads"],
+  admin: ["inference", "read:usage", "read:catalog", "read:billing", "write:billing", "read:keys", "write:keys", "read:org", "write:org", "read:policies", "write:policies", "read:payloads"],
+  billing: ["read:billing", "write:billing", "read:org"],
+  member: ["inference", "read:usage", "read:catalog", "read:billing", "read:keys", "write:keys", "read:org", "read:policies", "write:policies"],
+  viewer: ["read:usage", "read:catalog", "read:billing", "read:keys", "read:org", "read:policies"],
 } as const;
 
 export interface Operations {
@@ -80,6 +98,41 @@ export interface Operations {
       secret: string;
     };
   };
+  getBudgets: {
+    params: undefined;
+    query: {
+      limit?: number;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        scope: "org" | "project" | "key";
+        id: string;
+        name: string;
+        hard: boolean;
+        window: {
+          from: string;
+          to: string;
+        };
+        limit_micro: number;
+        spent_micro: number;
+        held_micro?: number;
+        forecast_micro: number;
+        reached_at: string | null;
+      })[];
+      more: boolean;
+      less_used_left_out: boolean;
+      rate: "recent" | "window";
+      credit?: {
+        balance_micro: number;
+        held_micro: number;
+        available_micro: number;
+        forecast_days_left: number | null;
+        empty_at: string | null;
+      };
+    };
+  };
   getCredits: {
     params: undefined;
     query: undefined;
@@ -132,6 +185,78 @@ export interface Operations {
       lineage_id?: string;
       expires_at?: string;
       revoked_at?: string;
+    };
+  };
+  getLimits: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      plan: {
+        rpm: number;
+        tpm: number;
+        concurrency: number;
+        keys: number;
+        projects: number;
+      };
+      org: {
+        budget: {
+          monthly_micro: number;
+          hard: boolean;
+        };
+        spend_today_micro: number;
+        spend_month_micro: number;
+      };
+      kept: {
+        live: {
+          bytes: number;
+          max_bytes: number;
+          responses_bytes: number;
+          answers_bytes: number;
+          payloads_bytes: number;
+        };
+        test: {
+          bytes: number;
+          max_bytes: number;
+          responses_bytes: number;
+          answers_bytes: number;
+          payloads_bytes: number;
+        };
+        exports: {
+          bytes: number;
+          max_bytes: number;
+        };
+      };
+      keys: readonly ({
+        key_id: string;
+        name: string;
+        project_id: string;
+        lineage_id?: string;
+        status: string;
+        configured: {
+          rpm: number;
+          tpm: number;
+          concurrency: number;
+        };
+        budget: {
+          daily_micro: number;
+          hard: boolean;
+        };
+        live: {
+          rpm_remaining: number | null;
+          tpm_remaining: number | null;
+          concurrency_in_use: number;
+        };
+        spend_today_micro: number;
+        spend_month_micro: number;
+      })[];
+      rejected_24h: {
+        rpm: number;
+        concurrency: number;
+      };
+      upstream_capacity_24h: number;
+      live: boolean;
+      analytics: boolean;
     };
   };
   getMe: {
@@ -218,6 +343,172 @@ export interface Operations {
         user_agent: string;
         current: boolean;
       };
+    };
+  };
+  getModel: {
+    params: {
+      vendor: string;
+      model: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      object: "model";
+      created: number;
+      owned_by: string;
+      vendor: string;
+      name: string;
+      aliases?: readonly (string)[];
+      task: "generate" | "embed" | "rerank";
+      modalities: {
+        in: readonly ("text" | "image" | "audio" | "video")[];
+        out: readonly ("text" | "image" | "audio" | "video")[];
+      };
+      context_length: number;
+      max_output: number;
+      pricing_from: {
+        input: number;
+        output: number;
+        cache_read: number;
+        search_unit?: number;
+      };
+      endpoints: number;
+      status: "active" | "deprecated";
+      markup_bps: number;
+      capabilities: {
+        tools: boolean;
+        json_schema: boolean;
+        vision: boolean;
+        audio: boolean;
+        reasoning: boolean;
+        cache: boolean;
+        zdr: boolean;
+        no_train: boolean;
+      };
+      uptime_30d: number;
+      ttft_p50_ms: number;
+      requests_7d: number;
+    };
+  };
+  getModelEndpoints: {
+    params: {
+      vendor: string;
+      model: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      model: string;
+      data: readonly ({
+        id: string;
+        provider: string;
+        provider_name: string;
+        upstream_model: string;
+        region: string;
+        status: string;
+        quantization: string;
+        context_length: number;
+        max_output: number;
+        capabilities: {
+          tools: {
+            function: boolean;
+            parallel: boolean;
+          };
+          json_schema: boolean;
+          vision: boolean;
+          audio: boolean;
+          reasoning: boolean;
+          cache: boolean;
+        };
+        price: {
+          input: number;
+          output: number;
+          cache_read: number;
+          search_unit?: number;
+          tiers?: Record<string, {
+            input: number;
+            output: number;
+            cache_read: number;
+          }>;
+          server_tools?: Record<string, number>;
+        };
+        markup_bps: number;
+        data_policy: {
+          trains: boolean;
+          retention_days: number;
+          zdr: boolean;
+        };
+        health: {
+          state: "healthy" | "degraded" | "failing" | "saturated" | "unknown";
+          error_rate: number;
+          ttft_ms: number | null;
+          tokens_per_second: number | null;
+          out_for_ms: number;
+        };
+        uptime_30d: number;
+        latency: {
+          ttft_p50_ms: number;
+          ttft_p95_ms: number;
+        };
+        attempts_30d: number;
+      })[];
+    };
+  };
+  getModelStats: {
+    params: {
+      vendor: string;
+      model: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      model: string;
+      series: readonly ({
+        endpoint_id: string;
+        day: string;
+        attempts: number;
+        ok: number;
+        ttft_p50_ms: number;
+        ttft_p95_ms: number;
+        tpot_p50_ms: number;
+      })[];
+      apps: readonly ({
+        app_id: string;
+        requests_7d: number;
+        tokens_7d: number;
+      })[];
+      scheduled_prices: readonly ({
+        endpoint_id: string;
+        effective_at: string;
+        price: {
+          input: number;
+          output: number;
+          cache_read: number;
+        };
+        price_version: string;
+      })[];
+      prices: readonly ({
+        endpoint_id: string;
+        effective_at: string;
+        price: {
+          input: number;
+          output: number;
+          cache_read: number;
+        };
+        markup_bps: number;
+        price_version: string;
+      })[];
+      changelog: readonly ({
+        id: number;
+        kind: "model_added" | "endpoint_added" | "endpoint_removed" | "price_change" | "deprecated" | "limits_change";
+        summary: string;
+        endpoint_id: string;
+        effective_at: string;
+        created_at: string;
+      })[];
+      analytics: boolean;
     };
   };
   getReceipt: {
@@ -541,6 +832,42 @@ export interface Operations {
       };
     };
   };
+  listAudit: {
+    params: undefined;
+    query: {
+      actor?: string;
+      act?: string;
+      target?: string;
+      since?: string;
+      until?: string;
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        created_at: string;
+        actor: {
+          kind: "key" | "person" | "directory" | "operator" | "system" | "nobody";
+          id: string;
+        };
+        act: string;
+        target: string;
+        changes: readonly ({
+          field: string;
+          before?: unknown;
+          after?: unknown;
+        })[];
+        reason: string;
+        request_id: string;
+        ip_prefix: string;
+        user_agent: string;
+      })[];
+      next_cursor: string;
+    };
+  };
   listKeys: {
     params: undefined;
     query: {
@@ -756,6 +1083,131 @@ export interface Operations {
     body: undefined;
     answer: {
       logout_url: string;
+    };
+  };
+  revokeKey: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      project_id: string;
+      name: string;
+      hint: string;
+      kind?: "playground";
+      environment: "live" | "test";
+      scopes: readonly ("inference" | "read:usage" | "read:catalog" | "read:billing" | "write:billing" | "read:keys" | "write:keys" | "read:org" | "write:org" | "read:policies" | "write:policies" | "read:payloads")[];
+      status: "active" | "rotating" | "revoked" | "expired";
+      limits: {
+        rpm?: number;
+        tpm?: number;
+        concurrency?: number;
+      };
+      budget: {
+        daily_micro: number;
+        hard: boolean;
+      };
+      on_disconnect: "cancel" | "drain";
+      hold?: "full" | "fit";
+      svc_version: string;
+      created_at: string;
+      created_by?: string;
+      last_used_at?: string;
+      lineage_id?: string;
+      expires_at?: string;
+      revoked_at?: string;
+    };
+  };
+  rotateKey: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      grace_seconds?: number;
+    };
+    answer: {
+      id: string;
+      project_id: string;
+      name: string;
+      hint: string;
+      kind?: "playground";
+      environment: "live" | "test";
+      scopes: readonly ("inference" | "read:usage" | "read:catalog" | "read:billing" | "write:billing" | "read:keys" | "write:keys" | "read:org" | "write:org" | "read:policies" | "write:policies" | "read:payloads")[];
+      status: "active" | "rotating" | "revoked" | "expired";
+      limits: {
+        rpm?: number;
+        tpm?: number;
+        concurrency?: number;
+      };
+      budget: {
+        daily_micro: number;
+        hard: boolean;
+      };
+      on_disconnect: "cancel" | "drain";
+      hold?: "full" | "fit";
+      svc_version: string;
+      created_at: string;
+      created_by?: string;
+      last_used_at?: string;
+      lineage_id?: string;
+      expires_at?: string;
+      revoked_at?: string;
+      secret: string;
+      rotated_from: string;
+    };
+  };
+  updateKey: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      name?: string;
+      scopes?: readonly ("inference" | "read:usage" | "read:catalog" | "read:billing" | "write:billing" | "read:keys" | "write:keys" | "read:org" | "write:org" | "read:policies" | "write:policies" | "read:payloads")[];
+      limits?: {
+        rpm?: number | null;
+        tpm?: number | null;
+        concurrency?: number | null;
+      };
+      budget?: {
+        daily_micro?: number | null;
+        hard?: boolean;
+      };
+      expires_in?: string | null;
+      on_disconnect?: "cancel" | "drain";
+      hold?: "full" | "fit" | null;
+      svc_version?: string;
+    };
+    answer: {
+      id: string;
+      project_id: string;
+      name: string;
+      hint: string;
+      kind?: "playground";
+      environment: "live" | "test";
+      scopes: readonly ("inference" | "read:usage" | "read:catalog" | "read:billing" | "write:billing" | "read:keys" | "write:keys" | "read:org" | "write:org" | "read:policies" | "write:policies" | "read:payloads")[];
+      status: "active" | "rotating" | "revoked" | "expired";
+      limits: {
+        rpm?: number;
+        tpm?: number;
+        concurrency?: number;
+      };
+      budget: {
+        daily_micro: number;
+        hard: boolean;
+      };
+      on_disconnect: "cancel" | "drain";
+      hold?: "full" | "fit";
+      svc_version: string;
+      created_at: string;
+      created_by?: string;
+      last_used_at?: string;
+      lineage_id?: string;
+      expires_at?: string;
+      revoked_at?: string;
     };
   };
   watchLive: {

@@ -8,16 +8,31 @@ import { FaultNote } from "./note.tsx";
 interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
+  /** Only a button of its own closes the dialog: for what is shown once. */
+  readonly isKept?: boolean;
   readonly children: ComponentChildren;
 }
 
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, isKept, children }: DialogProps) {
   const frame = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     frame.current?.showModal();
   }, []);
+  /** Some browsers close it at the second Escape, whatever is answered to the first. */
+  const openAgain = () => frame.current?.showModal();
   return (
-    <dialog ref={frame} class="dialog" aria-label={title} onClose={onClose}>
+    <dialog
+      ref={frame}
+      class="dialog"
+      aria-label={title}
+      onClose={isKept === true ? openAgain : onClose}
+      onCancel={(event) => {
+        if (isKept === true) event.preventDefault();
+      }}
+      onKeyDown={(event) => {
+        if (isKept === true && event.key === "Escape") event.preventDefault();
+      }}
+    >
       <h2>{title}</h2>
       {children}
     </dialog>

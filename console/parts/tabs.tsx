@@ -1,5 +1,6 @@
 /** One of a few, or some of a few: ranges, views, filters. */
 import type { Option } from "./field.tsx";
+import { Link } from "./link.tsx";
 
 interface TabsProps {
   /** What is chosen, for those who do not see it. */
@@ -39,5 +40,28 @@ export function Toggles({ label, options, values, onToggle }: TogglesProps) {
         </button>
       ))}
     </fieldset>
+  );
+}
+
+interface PathTabsProps {
+  /** What they lead to, for those who do not see them. */
+  readonly label: string;
+  /** The page and what follows it, and the text. */
+  readonly tabs: readonly (readonly [to: readonly string[], text: string])[];
+  /** The page and what follows it of the address. */
+  readonly current: readonly string[];
+}
+
+/** Parts of a page that have an address each. */
+export function PathTabs({ label, tabs, current }: PathTabsProps) {
+  const here = current.join("/");
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(([to, text]) => (
+        <Link key={to.join("/")} to={to} current={to.join("/") === here}>
+          {text}
+        </Link>
+      ))}
+    </nav>
   );
 }

@@ -1,8 +1,18 @@
-/** The page "Keys". */
-import { Page } from "../../parts/panel.tsx";
+/** The page "Keys": the list, a new key, one key by its id; and the dialog of a secret, which stays whatever else is shown. */
+import { segments } from "../../app/router.ts";
+import { KeyPage } from "./key-page.tsx";
+import { KeyList } from "./list.tsx";
+import { NewKey } from "./new-key.tsx";
+import { SecretDialog } from "./secret.tsx";
 
-export const Keys = () => (
-  <Page title="Keys">
-    <p class="quiet">Keys</p>
-  </Page>
-);
+export function Keys() {
+  const at = segments.value[2] ?? "";
+  return (
+    <>
+      {at === "" && <KeyList />}
+      {at === "new" && <NewKey />}
+      {at !== "" && at !== "new" && <KeyPage key={at} id={at} />}
+      <SecretDialog />
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+/** The page "Keys" in a real browser: a key is made, its secret is shown once, it is changed, rotated and revoked; and what roles see. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { cutOff, openBrowser, signInToConsole, type Walk } from "../../support/console/walk.fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+
+let browser: Browser | undefined;
+let gateway: TestGateway;
+let ada: Walk;
+beforeAll(async () => {
+  browser = await openBrowser();
+  if (browser === undefined) return;
+  gateway = await testGateway();
+  ada = await signInToConsole(browser, gateway, "ada@example.test");
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+const MARKUP = `<img src=x onerror="alert(1)"> & Söhne`;
+const chat = (secret: string) => gateway.chat({}, { key: secret });
+
+test("sign in, make a key, store its secret, rotate it, revoke it", async ({ skip }) => {
+  skip(browser === undefined, "no Chromium was found on this machine");
+  const { page } = ada;
+  await ada.open("first/keys");
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Give the key a name.").waitFor();
+  await page.getByLabel("Name").fill(MARKUP);
+  await page.getByLabel("Budget a day, US dollars").fill("5");
+  await page.getByLabel("Requests a minute").fill("60");
+  expect(await cutOff(page)).toEqual([]);
+  await page.getByRole("button", { name: "Create key" }).click();
+
+  // Neither Escape nor the way back loses the secret.
+  const dialog = page.getByRole("dialog", { name: "The secret of" });
+  const secret = (await dialog.locator("code").textContent()) ?? "";
+  expect(secret).toMatch(/^svc-live-/);
+  for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
+  await page.goBack();
+  await page.waitForURL("**/first/keys");
+  expect(await dialog.locator("code").textContent()).toBe(secret);
+  await page.goForward();
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await page.content()).not.toContain(secret);
+  await page.getByRole("heading", { name: MARKUP }).waitFor();
+  expect((await chat(secret)).status).toBe(200);
+
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  await page.getByLabel("Requests a minute").fill("");
+  await page.getByLabel("Budget a day, US dollars").fill("7.25");
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("$7.25, then calls are refused").waitFor();
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  const { json: changed } = await ada.call("GET", `/v1/keys/${id}`);
+  expect(changed).toMatchObject({ limits: {}, budget: { daily_micro: 7_250_000, hard: true } });
+
+  await page.getByRole("button", { name: "Rotate key" }).click();
+  await page.getByLabel("The old key works on").selectOption({ label: "Not at all" });
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate key" }).click();
+  await page.getByText("works no more").waitFor();
+  const next = (await dialog.locator("code").first().textContent()) ?? "";
+  expect(next).not.toBe(secret);
+  expect((await chat(secret)).status).toBe(401);
+  expect((await chat(next)).status).toBe(200);
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  expect(page.url()).not.toContain(id);
+
+  await page.getByRole("button", { name: "Show who did what" }).click();
+  await page.getByRole("cell", { name: "Made" }).or(page.getByText("Nothing in the last")).first().waitFor();
+  await page.getByRole("button", { name: "Revoke key" }).click();
+  const confirm = page.getByRole("dialog", { name: `Revoke "${MARKUP}"?` });
+  await confirm.getByRole("button", { name: "Revoke key" }).click();
+  await page.locator(".badge").filter({ hasText: "revoked" }).waitFor();
+  expect((await chat(next)).status).toBe(401);
+  expect(ada.faults).toEqual([]);
+});
+
+test("filters are in the address, and what is found is a link", async ({ skip }) => {
+  skip(browser === undefined, "no Chromium was found on this machine");
+  const { page } = ada;
+  await ada.open("first/keys?status=revoked");
+  await page.getByRole("link", { name: MARKUP }).first().waitFor();
+  expect(await page.getByRole("link", { name: "First live key" }).count()).toBe(0);
+  await page.getByLabel("Status").selectOption("active");
+  await page.getByRole("link", { name: "First live key" }).waitFor();
+  expect(new URL(page.url()).search).toBe("?status=active");
+  await page.getByLabel("Status").selectOption("expired");
+  await page.getByRole("button", { name: "Show all keys" }).click();
+  await page.getByRole("link", { name: "First test key" }).waitFor();
+  expect(ada.faults).toEqual([]);
+});
+
+test("a viewer reads keys and is offered nothing else; billing has no such page", async ({ skip }) => {
+  skip(browser === undefined, "no Chromium was found on this machine");
+  for (const [email, role] of [
+    ["vera@example.test", "viewer"],
+    ["bill@example.test", "billing"],
+    ["mia@example.test", "member"],
+  ] as const) {
+    const body = { email, role };
+    expect(await ada.call("POST", "/v1/orgs/first/members", { body })).toMatchObject({ status: 201 });
+    const walk = await signInToConsole(browser as Browser, gateway, email);
+    await accept(walk);
+    const { page } = walk;
+    await walk.open("first/keys");
+    if (role === "billing") {
+      await page.getByRole("heading", { name: "Not open to your role" }).waitFor();
+    } else {
+      await page.getByRole("link", { name: "First live key" }).click();
+      await page.getByRole("heading", { name: "First live key" }).waitFor();
+      // It changes the org, which neither of them may.
+      for (const name of ["Change", "Rotate key", "Revoke key", "Show who did what"])
+        expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
+      await page.getByRole("link", { name: "All keys" }).click();
+      await page.getByRole("link", { name: "First live key" }).waitFor();
+      expect(await page.getByRole("button", { name: "New key" }).count()).toBe(role === "member" ? 1 : 0);
+    }
+    expect(walk.faults).toEqual([]);
+  }
+});
+
+async function accept(walk: Walk): Promise<void> {
+  const { json } = await walk.call("GET", "/auth/invitations");
+  const [invitation] = json.data;
+  await walk.call("POST", `/auth/invitations/${invitation.id}/accept`, { body: {} });
+}
