@@ -35,6 +35,10 @@ export function useAct(): Act {
   return { isBusy, fault, run, forget: () => setFault(undefined) };
 }
 
-/** What an act's fault says of one field. @param pointer as `param` of the API's errors: `/limits/rpm` */
-export const faultAt = (fault: ApiError | undefined, pointer: string): string | undefined =>
-  fault?.param === pointer ? fault.message : undefined;
+/** What an act's fault says of one field, without the field's name before it. @param pointer as `param` of the API's errors: `/limits/rpm` */
+export function faultAt(fault: ApiError | undefined, pointer: string): string | undefined {
+  if (fault?.param !== pointer) return undefined;
+  const named = `${pointer}: `;
+  const text = fault.message.startsWith(named) ? fault.message.slice(named.length) : fault.message;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

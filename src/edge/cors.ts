@@ -56,6 +56,7 @@ const EXPOSED = `access-control-expose-headers: ${[
   "etag",
   "content-disposition",
   "x-svc-incomplete-since",
+  "x-svc-next-cursor",
   "x-svc-rows",
   "x-svc-row-limit",
   "x-svc-time-limit-seconds",

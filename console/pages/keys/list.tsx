@@ -30,6 +30,8 @@ export function KeyList() {
   const list = usePages("listKeys", {
     query: {
       limit: PAGE,
+      ...(q.value !== "" && { q: q.value }),
+      ...(project.value !== "" && { project_id: project.value }),
       ...(isStatus(status.value) && { status: status.value }),
     },
   });
@@ -51,7 +53,7 @@ export function KeyList() {
           list={list}
           keyOf={({ id }) => id}
           columns={columnsOf(names.value, live)}
-          empty={isFiltered ? <NothingFound /> : <NoKeys />}
+          empty={isFiltered ? <NothingFound hasMore={list.hasMore.value} /> : <NoKeys />}
         />
       </Panel>
     </Page>
@@ -73,9 +75,14 @@ const NoKeys = () => (
   </>
 );
 
-const NothingFound = () => (
+/** A search looks at some thousand keys for each page: there may be more to look at. */
+const NothingFound = ({ hasMore }: { readonly hasMore: boolean }) => (
   <>
-    <p>No key is like this.</p>
+    <p>
+      {hasMore
+        ? "No key is like this among those looked at so far. Show more to look further."
+        : "No key is like this."}
+    </p>
     <Button onClick={() => setFilters({ q: undefined, status: undefined, project_id: undefined })}>
       Show all keys
     </Button>

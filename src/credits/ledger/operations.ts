@@ -92,7 +92,10 @@ const ledgerQuery = z.object({
     .describe(
       "Only entries of this request: its charge, and what an operator posted with it as `idempotency_key`.",
     ),
-  format: z.enum(["json", "csv"]).default("json").describe("`csv`: the page as comma-separated values."),
+  format: z
+    .enum(["json", "csv"])
+    .default("json")
+    .describe("`csv`: the page as comma-separated values; header `x-svc-next-cursor` asks for the next one."),
 });
 
 const ledgerSchema = z.object({
@@ -101,6 +104,9 @@ const ledgerSchema = z.object({
   next_cursor: z.string().describe("Asks for the next page; empty on the last one."),
   ...INCOMPLETE_SINCE,
 });
+
+/** Header of a page of CSV that another follows: what `next_cursor` is in JSON. */
+const NEXT_CURSOR = "x-svc-next-cursor";
 
 export function creditOperations({ book, purse, cursors, orgMoney, callEnd }: CreditOperationDeps) {
   const getCredits = operation({
@@ -150,15 +156,16 @@ export function creditOperations({ book, purse, cursors, orgMoney, callEnd }: Cr
         ? book.list(orgId, asked)
         : entriesOfRequest({ book, callEnd }, caller, requestId, asked));
       const page = rows.slice(0, limit);
+      const last = rows.length > limit ? page.at(-1) : undefined;
+      const next = last === undefined ? "" : cursors.write(list, [last.createdAtMs, pageEnd(last)]);
       if (format === "csv") {
-        const headers = incompleteHeader(missingSinceMs);
+        const headers = { ...incompleteHeader(missingSinceMs), ...(next !== "" && { [NEXT_CURSOR]: next }) };
         return raw("text/csv; charset=utf-8", ledgerCsv(page), { headers });
       }
-      const last = rows.length > limit ? page.at(-1) : undefined;
       return {
         object: "list" as const,
         data: page.map(entryWire),
-        next_cursor: last === undefined ? "" : cursors.write(list, [last.createdAtMs, pageEnd(last)]),
+        next_cursor: next,
         ...incompleteSince(missingSinceMs),
       };
     },

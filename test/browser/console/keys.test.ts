@@ -1,7 +1,13 @@
 /** The page "Keys" in a real browser: a key is made, its secret is shown once, it is changed, rotated and revoked; and what roles see. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cutOff, openBrowser, signInToConsole, type Walk } from "../../support/console/walk.fixtures.ts";
+import {
+  acceptInvitation,
+  cutOff,
+  openBrowser,
+  signInToConsole,
+  type Walk,
+} from "../../support/console/walk.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 let browser: Browser | undefined;
@@ -79,7 +85,7 @@ test("sign in, make a key, store its secret, rotate it, revoke it", async ({ ski
   expect(ada.faults).toEqual([]);
 });
 
-test("filters are in the address, and what is found is a link", async ({ skip }) => {
+test("search and filters are in the address, and what is found is a link", async ({ skip }) => {
   skip(browser === undefined, "no Chromium was found on this machine");
   const { page } = ada;
   await ada.open("first/keys?status=revoked");
@@ -91,6 +97,13 @@ test("filters are in the address, and what is found is a link", async ({ skip })
   await page.getByLabel("Status").selectOption("expired");
   await page.getByRole("button", { name: "Show all keys" }).click();
   await page.getByRole("link", { name: "First test key" }).waitFor();
+  await page.getByLabel("Name, end of the secret, or id").fill("LIVE key");
+  await page.getByRole("link", { name: "First test key" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "First live key" }).waitFor();
+  expect(new URL(page.url()).searchParams.get("q")).toBe("LIVE key");
+  await page.reload();
+  await page.getByRole("link", { name: "First live key" }).waitFor();
+  expect(await page.getByLabel("Name, end of the secret, or id").inputValue()).toBe("LIVE key");
   expect(ada.faults).toEqual([]);
 });
 
@@ -104,7 +117,7 @@ test("a viewer reads keys and is offered nothing else; billing has no such page"
     const body = { email, role };
     expect(await ada.call("POST", "/v1/orgs/first/members", { body })).toMatchObject({ status: 201 });
     const walk = await signInToConsole(browser as Browser, gateway, email);
-    await accept(walk);
+    await acceptInvitation(walk);
     const { page } = walk;
     await walk.open("first/keys");
     if (role === "billing") {
@@ -122,9 +135,3 @@ test("a viewer reads keys and is offered nothing else; billing has no such page"
     expect(walk.faults).toEqual([]);
   }
 });
-
-async function accept(walk: Walk): Promise<void> {
-  const { json } = await walk.call("GET", "/auth/invitations");
-  const [invitation] = json.data;
-  await walk.call("POST", `/auth/invitations/${invitation.id}/accept`, { body: {} });
-}

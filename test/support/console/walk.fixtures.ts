@@ -69,6 +69,12 @@ export async function signInToConsole(
   };
 }
 
+/** Accepts the invitation that waits for the person. */
+export async function acceptInvitation(walk: Walk): Promise<void> {
+  const { json } = await walk.call("GET", "/auth/invitations");
+  await walk.call("POST", `/auth/invitations/${json.data[0].id}/accept`, { body: {} });
+}
+
 function watched(page: Page): string[] {
   const faults: string[] = [];
   const tell = (line: string) => faults.push(`${new URL(page.url()).pathname}: ${line}`);

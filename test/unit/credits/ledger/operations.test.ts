@@ -193,6 +193,20 @@ describe("GET /v1/credits/ledger", () => {
       },
     });
   });
+
+  test("CSV is paged as JSON is: a header asks for the page behind, and the last one has none", async () => {
+    const bodies: unknown[] = [];
+    for (let cursor: string | undefined = ""; cursor !== undefined; ) {
+      const { content, parts } = (await ledger({ format: "csv", limit: "3", cursor })) as FullAnswer<never>;
+      bodies.push(content);
+      cursor = parts.headers?.["x-svc-next-cursor"];
+    }
+    const rows = JSON.stringify(bodies)
+      .match(/\\r\\n\d+,/g)
+      ?.map((row) => Number.parseInt(row.slice(4), 10));
+    expect(rows).toEqual((await page({ limit: "500" })).data.map(({ seq }) => seq));
+    expect(bodies.length).toBeGreaterThan(1);
+  });
 });
 
 describe("GET /v1/credits/ledger?request_id=", () => {

@@ -1,0 +1,96 @@
+/** Invoices, statements and credit notes, newest first, with their files; and a month of them for an accountant. */
+import { useState } from "preact/hooks";
+import { useAct } from "../../api/act.ts";
+import { type Row, usePages } from "../../api/answers.ts";
+import { download, fileNameOf, save } from "../../api/download.ts";
+import { mayCall, orgSlug } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
+import { Choice } from "../../parts/field.tsx";
+import { Link } from "../../parts/link.tsx";
+import { Badge, FaultNote } from "../../parts/note.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { type Column, ListTable } from "../../parts/table.tsx";
+import { When } from "../../parts/when.tsx";
+import { format } from "../../text/org-format.ts";
+import { DocumentFiles } from "./documents.tsx";
+import { monthsBefore } from "./months.ts";
+import { DOCUMENTS, statusWord } from "./topup-words.ts";
+
+const PAGE = 25;
+
+export function Invoices() {
+  const list = usePages("listInvoices", { query: { limit: PAGE } });
+  return (
+    <>
+      <Panel title="Invoices">
+        <ListTable
+          label="Invoices"
+          list={list}
+          keyOf={({ id }) => id}
+          columns={COLUMNS}
+          empty={<p>There is no invoice yet. Each paid top-up makes one.</p>}
+        />
+      </Panel>
+      {mayCall("exportInvoices") && <Month />}
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Row<"listInvoices">>[] = [
+  { head: "Number", cell: ({ id, number }) => <Link to={["credits", "invoices", id]}>{number}</Link> },
+  { head: "What", cell: ({ kind }) => DOCUMENTS[kind] },
+  { head: "Issued", cell: ({ issued_at: at }) => <When at={at} as="day" /> },
+  {
+    head: "Total, tax included",
+    isNumber: true,
+    cell: ({ total_minor: total, currency }) => format.value.minor(total, currency),
+  },
+  {
+    head: "Status",
+    cell: ({ status }) => <Badge tone={status === "paid" ? "good" : "plain"}>{statusWord(status)}</Badge>,
+  },
+  { head: "Files", cell: ({ id, number }) => <DocumentFiles id={id} number={number} /> },
+];
+
+const FORMATS = [
+  ["csv", "CSV"],
+  ["json", "JSON"],
+  ["gstr1", "GSTR-1"],
+] as const;
+
+function Month() {
+  const months = monthsBefore(new Date(), 24);
+  const [month, setMonth] = useState(months[0] ?? "");
+  const [kind, setKind] = useState<(typeof FORMATS)[number][0]>("csv");
+  const act = useAct();
+  const run = () =>
+    act.run(async () => {
+      const answer = await download("exportInvoices", { query: { month, format: kind } });
+      const ending = kind === "csv" ? "csv" : "json";
+      save(await answer.blob(), fileNameOf(answer) ?? `invoices-${orgSlug.value}-${month}.${ending}`);
+    });
+  return (
+    <Panel title="A month for an accountant">
+      <div class="filters">
+        <Choice
+          label="Month"
+          value={month}
+          onValue={setMonth}
+          options={months.map((each) => [each, each] as const)}
+        />
+        <Choice
+          label="As"
+          value={kind}
+          onValue={(value) => setKind(FORMATS.find(([each]) => each === value)?.[0] ?? "csv")}
+          options={FORMATS}
+        />
+        <div class="beside-fields">
+          <Button isBusy={act.isBusy} onClick={run}>
+            Save documents of the month
+          </Button>
+        </div>
+      </div>
+      <FaultNote fault={act.fault} />
+    </Panel>
+  );
+}

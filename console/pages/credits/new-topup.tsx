@@ -1,0 +1,168 @@
+/**
+ * Buying credit: an amount, and what it costs and buys, as one types. The checkout is opened by a key that stays the same until it is there,
+ * so pressing twice, a lost answer or a reload opens one.
+ */
+import { useState } from "preact/hooks";
+import { faultAt, useAct } from "../../api/act.ts";
+import { type Shown, useAnswer } from "../../api/answers.ts";
+import { type ApiError, call } from "../../api/call.ts";
+import { useRested } from "../../api/timing.ts";
+import { go, pageAddress } from "../../app/router.ts";
+import { mayCall, org, orgSlug } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { FaultNote, Note, Waiting } from "../../parts/note.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { minorOf, minorText } from "../../text/amounts.ts";
+import { format } from "../../text/org-format.ts";
+import { keepCheckout } from "./checkouts.ts";
+import { forgetIntent, intentKey, intentOf } from "./intents.ts";
+import { ProfileForm } from "./profile-form.tsx";
+import { QuoteTable } from "./quote-table.tsx";
+import { proposals, type Quote } from "./topup-words.ts";
+
+const REST_MS = 250;
+/** Asks what the least amount is, and whether the profile is complete, before anything is typed. */
+const PROBE_MINOR = 1;
+
+export function NewTopup() {
+  if (!mayCall("createTopup")) return <Note>Your role reads top-ups and buys none.</Note>;
+  return <Buying />;
+}
+
+function Buying() {
+  const name = `topup ${org.value?.id}`;
+  const [text, setText] = useState(() => typed(intentOf(sessionStorage, name)?.what));
+  const amount = minorOf(text);
+  const asked = useRested(amount, REST_MS);
+  const shown = useAnswer("quoteTopup", { query: { amount_minor: asked || PROBE_MINOR } });
+  const fault = shown.fault.value;
+  if (fault?.code === "billing_profile_incomplete")
+    return <Incomplete fault={fault} onSaved={() => shown.refresh()} />;
+  return <Form name={name} text={text} onText={setText} shown={shown} />;
+}
+
+const typed = (what: string | undefined): string => (what === undefined ? "" : minorText(Number(what)));
+
+interface IncompleteProps {
+  readonly fault: ApiError;
+  readonly onSaved: () => void;
+}
+
+function Incomplete({ fault, onSaved }: IncompleteProps) {
+  return (
+    <Panel title="Who is billed">
+      <p>Each top-up makes an invoice, and invoices must state who is billed.</p>
+      {mayCall("updateOrg") ? (
+        <ProfileForm missing={missingOf(fault)} onSaved={onSaved} />
+      ) : (
+        <Note tone="warn">Ask an owner or an admin to fill it in: your role cannot.</Note>
+      )}
+    </Panel>
+  );
+}
+
+const missingOf = ({ details }: ApiError): readonly string[] =>
+  (details as { readonly missing?: readonly string[] } | undefined)?.missing ?? [];
+
+interface FormProps {
+  readonly name: string;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly shown: Shown<Quote>;
+}
+
+function Form({ name, text, onText, shown }: FormProps) {
+  const act = useAct();
+  const quote = shown.value.value;
+  if (quote === undefined)
+    return (
+      <Panel title="Buy credit">
+        <FaultNote fault={shown.fault.value} onRetry={() => shown.refresh()} />
+        {shown.fault.value === undefined && <Waiting />}
+      </Panel>
+    );
+  const { minor } = format.value;
+  const amount = minorOf(text);
+  const least = quote.min_amount_minor;
+  const isBelow = amount !== undefined && amount < least;
+  const isCurrent = amount === quote.amount_minor && shown.fault.value === undefined;
+  const buy = () => {
+    if (amount === undefined || isBelow || !isCurrent) return;
+    act.run(async () => {
+      const key = intentKey(sessionStorage, name, String(amount), () => crypto.randomUUID());
+      const headers = { "idempotency-key": key };
+      const { topup, checkout_url: url } = await call(
+        "createTopup",
+        { body: { amount_minor: amount } },
+        undefined,
+        headers,
+      );
+      keepCheckout(sessionStorage, topup.id, url);
+      forgetIntent(sessionStorage, name);
+      go(pageAddress(orgSlug.value, ["credits", "topups", topup.id]), "replace");
+    });
+  };
+  return (
+    <div class="columns">
+      <Panel title="Buy credit">
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            buy();
+          }}
+        >
+          <TextField
+            label={`Amount before tax, ${quote.currency}`}
+            value={text}
+            onValue={onText}
+            inputMode="decimal"
+            hint={`At least ${minor(least, quote.currency)}`}
+            fault={
+              amountFault(text, amount, isBelow, minor(least, quote.currency)) ??
+              faultAt(shown.fault.value, "/amount_minor")
+            }
+            autoFocus
+          />
+          <div class="row">
+            {proposals(quote.currency).map((each) => (
+              <Button key={each} kind="quiet" onClick={() => onText(minorText(each))}>
+                {minor(each, quote.currency)}
+              </Button>
+            ))}
+          </div>
+          {shown.fault.value?.param !== "/amount_minor" && (
+            <FaultNote fault={shown.fault.value} onRetry={() => shown.refresh()} />
+          )}
+          <FaultNote fault={act.fault} />
+          <div class="row">
+            <Button kind="main" type="submit" isBusy={act.isBusy} disabled={!isCurrent || isBelow}>
+              {isCurrent && !isBelow
+                ? `Continue to pay ${minor(quote.total_minor, quote.currency)}`
+                : "Continue to pay"}
+            </Button>
+          </div>
+        </form>
+      </Panel>
+      <Panel title="What it costs and buys" isBusy={amount !== undefined && !isCurrent}>
+        {quote.amount_minor === PROBE_MINOR ? (
+          <p class="quiet">Type an amount: tax, rate of exchange and credit are shown here.</p>
+        ) : (
+          <QuoteTable of={quote} />
+        )}
+      </Panel>
+    </div>
+  );
+}
+
+function amountFault(
+  text: string,
+  amount: number | undefined,
+  isBelow: boolean,
+  least: string,
+): string | undefined {
+  if (text.trim() === "") return undefined;
+  if (amount === undefined) return "An amount such as 1000 or 1,000.50.";
+  return isBelow ? `At least ${least}.` : undefined;
+}
