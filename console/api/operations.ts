@@ -3,8 +3,14 @@
 /** Method, path, and who may call it, as `x-svc-access` says. */
 export const ROUTES = {
   createKey: ["POST", "/v1/keys", "write:keys / member"],
+  createTopup: ["POST", "/v1/credits/topups", "write:billing / billing"],
+  exportInvoices: ["GET", "/v1/invoices/export", "read:billing / billing"],
+  getAutoTopup: ["GET", "/v1/credits/auto-topup", "read:billing / billing"],
   getBudgets: ["GET", "/v1/usage/budgets", "read:usage / viewer"],
   getCredits: ["GET", "/v1/credits", "read:billing / everyone"],
+  getInvoice: ["GET", "/v1/invoices/{id}", "read:billing / billing"],
+  getInvoiceHtml: ["GET", "/v1/invoices/{id}/html", "read:billing / billing"],
+  getInvoicePdf: ["GET", "/v1/invoices/{id}/pdf", "read:billing / billing"],
   getKey: ["GET", "/v1/keys/{id}", "read:keys / viewer"],
   getLimits: ["GET", "/v1/limits", "read:keys / viewer"],
   getMe: ["GET", "/auth/me", "no key / signed in"],
@@ -13,17 +19,26 @@ export const ROUTES = {
   getModelStats: ["GET", "/v1/models/{vendor}/{model}/stats", "key / everyone"],
   getReceipt: ["GET", "/v1/generation/{id}/receipt", "read:usage / viewer"],
   getRequest: ["GET", "/v1/requests/{id}", "read:usage / viewer"],
+  getSubscription: ["GET", "/v1/billing/subscription", "read:billing / billing"],
+  getTopup: ["GET", "/v1/credits/topups/{id}", "read:billing / billing"],
   getUsage: ["GET", "/v1/usage", "read:usage / viewer"],
   listAudit: ["GET", "/v1/audit", "read:org / admin"],
+  listInvoices: ["GET", "/v1/invoices", "read:billing / billing"],
   listKeys: ["GET", "/v1/keys", "read:keys / viewer"],
   listLedger: ["GET", "/v1/credits/ledger", "read:billing / everyone"],
   listModels: ["GET", "/v1/models", "key / everyone"],
   listProjects: ["GET", "/v1/projects", "read:org / viewer"],
+  listRefunds: ["GET", "/v1/credits/refunds", "read:billing / billing"],
   listRequests: ["GET", "/v1/requests", "read:usage / viewer"],
+  listTopups: ["GET", "/v1/credits/topups", "read:billing / billing"],
   logout: ["POST", "/auth/logout", "public"],
+  quoteTopup: ["GET", "/v1/credits/topups/quote", "read:billing / billing"],
+  refundTopup: ["POST", "/v1/credits/topups/{id}/refund", "write:billing / billing"],
+  resendInvoice: ["POST", "/v1/invoices/{id}/resend", "write:billing / billing"],
   revokeKey: ["DELETE", "/v1/keys/{id}", "write:keys / member"],
   rotateKey: ["POST", "/v1/keys/{id}/rotate", "write:keys / member"],
   updateKey: ["PATCH", "/v1/keys/{id}", "write:keys / member"],
+  updateOrg: ["PATCH", "/v1/orgs/{org}", "write:org / admin"],
   watchLive: ["GET", "/v1/live", "key / everyone"],
 } as const;
 
@@ -98,6 +113,120 @@ export interface Operations {
       secret: string;
     };
   };
+  createTopup: {
+    params: undefined;
+    query: undefined;
+    body: {
+      amount_minor: number;
+    };
+    answer: {
+      topup: {
+        id: string;
+        org_id: string;
+        gateway: string;
+        gateway_ref: string;
+        payment_ref?: string;
+        currency: string;
+        amount_minor: number;
+        tax_minor: number;
+        total_minor: number;
+        fee_minor: number;
+        fx_rate: string;
+        mid_rate: string;
+        spread_bps: number;
+        spread_minor: number;
+        credits_micro: number;
+        method: string;
+        status: "pending" | "paid" | "failed" | "expired" | "partially_refunded" | "refunded" | "disputed";
+        invoice_id?: string;
+        source: "checkout" | "auto_topup" | "offline";
+        refunded_minor: number;
+        failure?: string;
+        created_at: string;
+        paid_at?: string;
+        checkout_url?: string;
+      };
+      checkout_url: string;
+      quote: {
+        rail: string;
+        currency: string;
+        amount_minor: number;
+        tax_minor: number;
+        total_minor: number;
+        credits_micro: number;
+        fx_rate: string;
+        mid_rate: string;
+        spread_bps: number;
+        spread_minor: number;
+        fx_day: string;
+        parts: readonly ({
+          kind: "credit" | "spread" | "fees" | "cgst" | "sgst" | "igst";
+          minor: number;
+          bps?: number;
+        })[];
+        fees: {
+          rail: string;
+          items: readonly ({
+            method: string;
+            bps: number;
+            fixed_minor?: number;
+            note?: string;
+          })[];
+        };
+        min_amount_minor: number;
+        display: string;
+      };
+    };
+  };
+  exportInvoices: {
+    params: undefined;
+    query: {
+      month?: string;
+      format?: "csv" | "json" | "gstr1";
+    };
+    body: undefined;
+    answer: string;
+  };
+  getAutoTopup: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      mandate: {
+        id: string;
+        org_id: string;
+        gateway: string;
+        method: string;
+        mandate_ref: string;
+        token_ref: string;
+        max_amount_minor: number;
+        currency: string;
+        status: "pending" | "active" | "paused" | "failed" | "cancelled";
+        auto_topup: {
+          enabled: boolean;
+          threshold_micro: number;
+          amount_minor: number;
+        };
+        notify_hours: number;
+        consecutive_failures: number;
+        registered_at?: string;
+        created_at: string;
+        cancelled_at?: string;
+        hosted_url?: string;
+      } | null;
+      config: {
+        enabled: boolean;
+        threshold_micro: number;
+        amount_minor: number;
+      };
+      rail: string;
+      methods: readonly ("upi" | "emandate" | "card" | "link" | "ach_debit")[];
+      cap_minor: number;
+      notify_hours: number;
+      currency: "INR" | "USD";
+      min_amount_minor: number;
+    };
+  };
   getBudgets: {
     params: undefined;
     query: {
@@ -151,6 +280,74 @@ export interface Operations {
       spread_bps: number;
       fx_day: string;
     };
+  };
+  getInvoice: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      org_id: string;
+      number: string;
+      fy: string;
+      kind: "tax_invoice" | "export_invoice" | "invoice" | "statement" | "credit_note";
+      currency: "INR" | "USD";
+      place_of_supply: string;
+      supplier_gstin: string;
+      recipient_gstin: string;
+      recipient: {
+        legal_name: string;
+        gstin: string;
+        tax_id: string;
+        country: string;
+      };
+      lines: readonly ({
+        description: string;
+        kind: "credits" | "plan" | "proration" | "adjustment";
+        sac: string;
+        quantity: number;
+        unit_minor: number;
+        amount_minor: number;
+      })[];
+      taxable_minor: number;
+      cgst_minor: number;
+      sgst_minor: number;
+      igst_minor: number;
+      total_minor: number;
+      hsn_sac: string;
+      irn_status: "not_required" | "pending" | "generated" | "failed" | "cancelled";
+      irn: string;
+      topup_id: string;
+      fx_rate: string;
+      charged_rate?: string;
+      spread_bps?: number;
+      spread_minor?: number;
+      issued_at: string;
+      status: "paid" | "partially_credited" | "credited";
+      credited_minor: number;
+      plan_id?: string;
+      period_start?: string;
+      period_end?: string;
+      original_id?: string;
+    };
+  };
+  getInvoiceHtml: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
+  getInvoicePdf: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
   };
   getKey: {
     params: {
@@ -701,6 +898,76 @@ export interface Operations {
       };
     };
   };
+  getSubscription: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      subscription: {
+        org_id: string;
+        plan_id: string;
+        status: "active" | "past_due" | "cancelled";
+        period_start: string;
+        period_end: string;
+        started_at: string;
+        next_plan_id?: string;
+      };
+      plan: {
+        id: string;
+        name: string;
+        monthly_minor: number;
+        currency: string;
+        included_micro: number;
+        limits: {
+          rpm: number;
+          tpm: number;
+          concurrency: number;
+          keys: number;
+          projects: number;
+        };
+        features: {
+          sso: boolean;
+          priority_support: boolean;
+        };
+        description: string;
+        public: boolean;
+        sort: number;
+      };
+    };
+  };
+  getTopup: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      org_id: string;
+      gateway: string;
+      gateway_ref: string;
+      payment_ref?: string;
+      currency: string;
+      amount_minor: number;
+      tax_minor: number;
+      total_minor: number;
+      fee_minor: number;
+      fx_rate: string;
+      mid_rate: string;
+      spread_bps: number;
+      spread_minor: number;
+      credits_micro: number;
+      method: string;
+      status: "pending" | "paid" | "failed" | "expired" | "partially_refunded" | "refunded" | "disputed";
+      invoice_id?: string;
+      source: "checkout" | "auto_topup" | "offline";
+      refunded_minor: number;
+      failure?: string;
+      created_at: string;
+      paid_at?: string;
+      checkout_url?: string;
+    };
+  };
   getUsage: {
     params: undefined;
     query: {
@@ -868,6 +1135,63 @@ export interface Operations {
       next_cursor: string;
     };
   };
+  listInvoices: {
+    params: undefined;
+    query: {
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        org_id: string;
+        number: string;
+        fy: string;
+        kind: "tax_invoice" | "export_invoice" | "invoice" | "statement" | "credit_note";
+        currency: "INR" | "USD";
+        place_of_supply: string;
+        supplier_gstin: string;
+        recipient_gstin: string;
+        recipient: {
+          legal_name: string;
+          gstin: string;
+          tax_id: string;
+          country: string;
+        };
+        lines: readonly ({
+          description: string;
+          kind: "credits" | "plan" | "proration" | "adjustment";
+          sac: string;
+          quantity: number;
+          unit_minor: number;
+          amount_minor: number;
+        })[];
+        taxable_minor: number;
+        cgst_minor: number;
+        sgst_minor: number;
+        igst_minor: number;
+        total_minor: number;
+        hsn_sac: string;
+        irn_status: "not_required" | "pending" | "generated" | "failed" | "cancelled";
+        irn: string;
+        topup_id: string;
+        fx_rate: string;
+        charged_rate?: string;
+        spread_bps?: number;
+        spread_minor?: number;
+        issued_at: string;
+        status: "paid" | "partially_credited" | "credited";
+        credited_minor: number;
+        plan_id?: string;
+        period_start?: string;
+        period_end?: string;
+        original_id?: string;
+      })[];
+      next_cursor: string;
+    };
+  };
   listKeys: {
     params: undefined;
     query: {
@@ -1024,6 +1348,38 @@ export interface Operations {
       })[];
     };
   };
+  listRefunds: {
+    params: undefined;
+    query: {
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      data: readonly ({
+        id: string;
+        org_id: string;
+        topup_id: string;
+        gateway: string;
+        payment_ref: string;
+        gateway_ref: string;
+        currency: string;
+        amount_minor: number;
+        tax_minor: number;
+        total_minor: number;
+        fx_rate: string;
+        credits_micro: number;
+        credit_note_id?: string;
+        status: "pending" | "refunded" | "failed";
+        reason: string;
+        failure?: string;
+        created_at: string;
+        settled_at?: string;
+        replay?: boolean;
+      })[];
+      next_cursor: string;
+    };
+  };
   listRequests: {
     params: undefined;
     query: {
@@ -1077,12 +1433,133 @@ export interface Operations {
       incomplete_since?: string;
     };
   };
+  listTopups: {
+    params: undefined;
+    query: {
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        org_id: string;
+        gateway: string;
+        gateway_ref: string;
+        payment_ref?: string;
+        currency: string;
+        amount_minor: number;
+        tax_minor: number;
+        total_minor: number;
+        fee_minor: number;
+        fx_rate: string;
+        mid_rate: string;
+        spread_bps: number;
+        spread_minor: number;
+        credits_micro: number;
+        method: string;
+        status: "pending" | "paid" | "failed" | "expired" | "partially_refunded" | "refunded" | "disputed";
+        invoice_id?: string;
+        source: "checkout" | "auto_topup" | "offline";
+        refunded_minor: number;
+        failure?: string;
+        created_at: string;
+        paid_at?: string;
+        checkout_url?: string;
+      })[];
+      next_cursor: string;
+    };
+  };
   logout: {
     params: undefined;
     query: undefined;
     body: undefined;
     answer: {
       logout_url: string;
+    };
+  };
+  quoteTopup: {
+    params: undefined;
+    query: {
+      amount_minor: number;
+    };
+    body: undefined;
+    answer: {
+      rail: string;
+      currency: string;
+      amount_minor: number;
+      tax_minor: number;
+      total_minor: number;
+      credits_micro: number;
+      fx_rate: string;
+      mid_rate: string;
+      spread_bps: number;
+      spread_minor: number;
+      fx_day: string;
+      parts: readonly ({
+        kind: "credit" | "spread" | "fees" | "cgst" | "sgst" | "igst";
+        minor: number;
+        bps?: number;
+      })[];
+      fees: {
+        rail: string;
+        items: readonly ({
+          method: string;
+          bps: number;
+          fixed_minor?: number;
+          note?: string;
+        })[];
+      };
+      min_amount_minor: number;
+      display: string;
+    };
+  };
+  refundTopup: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      amount_minor: number;
+      reason?: string;
+      idempotency_key: string;
+    };
+    answer: {
+      refund: {
+        id: string;
+        org_id: string;
+        topup_id: string;
+        gateway: string;
+        payment_ref: string;
+        gateway_ref: string;
+        currency: string;
+        amount_minor: number;
+        tax_minor: number;
+        total_minor: number;
+        fx_rate: string;
+        credits_micro: number;
+        credit_note_id?: string;
+        status: "pending" | "refunded" | "failed";
+        reason: string;
+        failure?: string;
+        created_at: string;
+        settled_at?: string;
+        replay?: boolean;
+      };
+    };
+  };
+  resendInvoice: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      to: string;
+    };
+    answer: {
+      queued: boolean;
+      to: string;
     };
   };
   revokeKey: {
@@ -1208,6 +1685,113 @@ export interface Operations {
       lineage_id?: string;
       expires_at?: string;
       revoked_at?: string;
+    };
+  };
+  updateOrg: {
+    params: {
+      org: string;
+    };
+    query: undefined;
+    body: {
+      name?: string;
+      billing_country?: string;
+      legal_name?: string;
+      gstin?: string;
+      tax_id?: string;
+      tax_status?: "unregistered" | "gst_registered" | "sez" | "overseas";
+      billing_email?: string;
+      billing_address?: {
+        line1?: string;
+        city?: string;
+        state_code?: string;
+        postal_code?: string;
+        country?: string;
+      };
+      settings?: {
+        security?: {
+          require_2fa?: boolean;
+          session_hours?: number;
+          console_ip_allow?: readonly (string)[];
+          key_default_expiry_days?: number;
+        };
+        timezone?: string;
+        credits_low_micro?: number | null;
+        budget?: {
+          monthly_micro?: number | null;
+          hard?: boolean;
+          spike_alert_pct?: number | null;
+        };
+        hold?: "full" | "fit" | null;
+      };
+      data_policy?: {
+        logging?: "on" | "metadata" | "off";
+        retention_days?: number;
+        zdr?: boolean;
+        no_train?: boolean;
+        regions?: readonly (string)[];
+        redact?: {
+          presets?: readonly ("api_key" | "card" | "aadhaar" | "pan" | "email" | "phone")[];
+          patterns?: readonly (string)[];
+        };
+      };
+    };
+    answer: {
+      id: string;
+      slug: string;
+      name: string;
+      kind: "personal" | "team" | "enterprise";
+      billing_country: string;
+      billing_currency: "INR" | "USD";
+      legal_name: string;
+      gstin: string;
+      tax_id: string;
+      tax_status: "unregistered" | "gst_registered" | "sez" | "overseas";
+      plan_id: string;
+      status: "active" | "suspended" | "closed";
+      role?: "owner" | "admin" | "billing" | "member" | "viewer";
+      billing_email: string;
+      billing_address: {
+        line1: string;
+        city: string;
+        state_code: string;
+        postal_code: string;
+        country: string;
+      };
+      settings: {
+        security: {
+          require_2fa: boolean;
+          session_hours: number;
+          console_ip_allow: readonly (string)[];
+          key_default_expiry_days: number;
+        };
+        timezone: string;
+        credits_low_micro?: number;
+        budget?: {
+          monthly_micro: number;
+          hard: boolean;
+          spike_alert_pct?: number;
+        };
+        hold?: "full" | "fit";
+      };
+      data_policy: {
+        logging: "on" | "metadata" | "off";
+        retention_days: number;
+        zdr: boolean;
+        no_train: boolean;
+        regions: readonly (string)[];
+        redact: {
+          presets: readonly (string)[];
+          patterns: readonly (string)[];
+        };
+      };
+      created_at: string;
+      closed_at?: string;
+      erasure_requested_at?: string;
+      erasure_due_at?: string;
+      warnings?: readonly ({
+        path: string;
+        message: string;
+      })[];
     };
   };
   watchLive: {
