@@ -23,9 +23,13 @@ export function Figure({ label, value, change, about }: FigureProps) {
   );
 }
 
+/** Beyond this a percentage says nothing. */
+const MUCH = 10;
+
 function Change({ now, before }: { readonly now: number; readonly before: number }) {
   if (before === 0) return <>{now === 0 ? "as before" : "none before"}</>;
   const share = (now - before) / before;
+  if (share > MUCH) return <>more than {MUCH} times as much as before</>;
   const sign = share > 0 ? "+" : share < 0 ? "−" : "";
   return (
     <>

@@ -42,7 +42,8 @@ export const localeOf = (country: string): string => (country === "IN" ? "en-IN"
 export function formatFor(place: Place): Format {
   const { locale, zone: timeZone } = place;
   const numbers = new Intl.NumberFormat(locale);
-  const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
+  // K, M and B, which is how tokens are counted everywhere.
+  const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
   const shares = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
   const dollars = (digits: number, most: number) =>
     new Intl.NumberFormat(locale, {
@@ -52,7 +53,7 @@ export function formatFor(place: Place): Format {
       maximumFractionDigits: most,
     });
   const whole = dollars(2, 6);
-  const compact = new Intl.NumberFormat(locale, {
+  const compact = new Intl.NumberFormat("en", {
     style: "currency",
     currency: "USD",
     notation: "compact",

@@ -11,6 +11,7 @@ import { HOUR_MS } from "../../src/base/time.ts";
 import { startGateway } from "../../src/host/gateway/gateway.ts";
 import { readConfig } from "../../src/host/settings/config.ts";
 import { openStore } from "../../src/store/store.ts";
+import { makeOlder } from "./age.ts";
 import { nearBudget, useUpBudget } from "./budgets.ts";
 import { makeCalls, planCalls } from "./calls.ts";
 import { MODELS, writeCatalog } from "./catalog.ts";
@@ -46,6 +47,7 @@ export async function seedDemo(options: DemoOptions): Promise<void> {
   writeFileSync(join(dataDir, MARK), `${JSON.stringify({ seed, requests, keys, calls })}\n`);
   writeCatalog(configDirOf(dataDir), keys);
   const { world, models } = await livelyGateway(options);
+  await makeOlder(dataDir, world.orgId, nowMs);
   if (keys > 0) {
     const projectIds = [...world.projects.values()];
     await addKeys({ dataDir, count: keys, orgId: world.orgId, projectIds, nowMs });

@@ -43,3 +43,9 @@ test("a time is the org's, whether a record or another answer gives it", () => {
   expect(us.time("2026-11-30 20:04:05.123")).toBe("30 Nov 2026, 20:04:05");
   expect(india.time("2026-11-30T20:04:05.123Z")).toBe("1 Dec 2026, 01:34:05");
 });
+
+test("what is counted in short has K, M and B, in every locale", () => {
+  expect(india.shortCount(79_000_000)).toBe("79M");
+  expect(india.shortCount(4_321)).toBe("4,321");
+  expect(india.shortMoney(12_345_678_901)).toBe("$12.3K");
+});
