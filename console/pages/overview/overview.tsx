@@ -9,11 +9,12 @@ import { FaultNote, Note, Waiting } from "../../parts/note.tsx";
 import { Page, Panel } from "../../parts/panel.tsx";
 import { When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
+import { AttentionPanel } from "./attention.tsx";
 import { BudgetsPanel } from "./budgets.tsx";
 import { CustomRange, FilterChips, RangeTabs } from "./filters.tsx";
 import type { Usage } from "./metrics.ts";
 import { OverTime } from "./over-time.tsx";
-import { filtersOf, rangeOf, usageQuery } from "./range.ts";
+import { callsOf, filtersOf, rangeOf, usageQuery } from "./range.ts";
 import { TopGroups } from "./top-groups.tsx";
 import { TotalFigures } from "./totals.tsx";
 
@@ -52,9 +53,12 @@ export function Overview() {
       ) : (
         <Sums usage={shown} isBusy={usage.isBusy.value} />
       )}
-      {mayCall("getBudgets") && <BudgetsPanel />}
+      <div class="columns">
+        <AttentionPanel />
+        {mayCall("getBudgets") && <BudgetsPanel />}
+      </div>
       {shown !== undefined && !isQuiet(shown) && (
-        <TopGroups usage={shown} isBusy={usage.isBusy.value} calls={callsOf(shown)} />
+        <TopGroups usage={shown} isBusy={usage.isBusy.value} calls={callsOf(query.value)} />
       )}
     </Page>
   );
@@ -80,9 +84,6 @@ function About({ usage: { range, compare } }: { readonly usage: Usage }) {
 const isQuiet = ({ totals, compare }: Usage): boolean =>
   totals.requests === 0 && (compare?.totals.requests ?? 0) === 0;
 
-/** Filters of a link to the calls of the range. */
-const callsOf = ({ range }: Usage) => ({ ...filtersOf(query.value), since: range.from, until: range.to });
-
 function Sums({ usage, isBusy }: { readonly usage: Usage; readonly isBusy: boolean }) {
   const missing = usage.incomplete_since;
   if (isQuiet(usage)) return <Quiet isFiltered={Object.keys(filtersOf(query.value)).length > 0} />;
@@ -94,7 +95,7 @@ function Sums({ usage, isBusy }: { readonly usage: Usage; readonly isBusy: boole
         </Note>
       )}
       <Panel title="In this range" isBusy={isBusy}>
-        <TotalFigures usage={usage} failed={{ ...callsOf(usage), errors_only: "1" }} />
+        <TotalFigures usage={usage} failed={{ ...callsOf(query.value), status: "failed" }} />
       </Panel>
       <OverTime usage={usage} isBusy={isBusy} />
     </>

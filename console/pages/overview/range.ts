@@ -87,3 +87,12 @@ export function customDays(
   const [from = "", to = ""] = [query.get("from") ?? "", query.get("to") ?? ""];
   return isDay(from) && isDay(to) && from <= to ? { from, to } : undefined;
 }
+
+/** Ranges that the page "Requests" has, too. */
+const WITHIN: readonly Range[] = ["24h", "7d", "30d"];
+
+/** Filters of the page "Requests" that show the calls of the overview; of a range that it lacks, all of them. */
+export function callsOf(query: URLSearchParams): Readonly<Record<string, string>> {
+  const range = rangeOf(query);
+  return { ...filtersOf(query), ...(WITHIN.includes(range) && { within: range }) };
+}

@@ -1,8 +1,9 @@
 /** What the address of the overview asks, and the lines that its chart draws. */
 import { describe, expect, test } from "vitest";
+import { type Finding, placeOf } from "../../../console/pages/overview/attention-places.ts";
 import { creditState } from "../../../console/pages/overview/budget-words.ts";
 import { linesOf, METRICS, metricOf, type Usage } from "../../../console/pages/overview/metrics.ts";
-import { filtersOf, groupOf, rangeOf, usageQuery } from "../../../console/pages/overview/range.ts";
+import { callsOf, filtersOf, groupOf, rangeOf, usageQuery } from "../../../console/pages/overview/range.ts";
 import { formatFor } from "../../../console/text/format.ts";
 
 type Latency = Usage["totals"]["latency"];
@@ -40,6 +41,12 @@ describe("the address", () => {
       expect(asked(`range=custom&${days}`)).toBeUndefined();
     },
   );
+
+  test("a link to the calls has the same filters, and the range where that page has it", () => {
+    const calls = (query: string) => callsOf(new URLSearchParams(query));
+    expect(calls("range=7d&model=weir/a&by=key")).toEqual({ model: "weir/a", within: "7d" });
+    expect(calls("range=90d&key_id=key_1")).toEqual({ key_id: "key_1" });
+  });
 
   test("what it does not know is as if it were not there", () => {
     const query = new URLSearchParams("range=1y&by=__proto__&show=constructor&provider=");
@@ -111,4 +118,32 @@ test.each([
   [5, null, "fine"],
 ])("credit of %i that lasts %s days is %s", (available, days, state) => {
   expect(creditState(available, days)).toBe(state);
+});
+
+describe("what needs somebody leads to", () => {
+  const finding = (kind: Finding["kind"], type: Finding["subject"]["type"], details = {}): Finding => ({
+    kind,
+    severity: "warning",
+    title: "",
+    subject: { type, id: "id_1", name: "" },
+    since: null,
+    details,
+  });
+
+  test.each([
+    [finding("credit_low", "org"), { to: ["credits"] }],
+    [finding("auto_topup_failed", "mandate"), { to: ["credits"] }],
+    [finding("budget_near", "key"), { to: ["keys", "id_1"] }],
+    [
+      finding("budget_used_up", "project"),
+      { to: ["overview"], filters: { project_id: "id_1", range: "30d" } },
+    ],
+    [finding("budget_used_up", "org"), { to: ["overview"], filters: { range: "30d", by: "key" } }],
+    [finding("key_expiring", "key"), { to: ["keys", "id_1"] }],
+    [finding("endpoint_down", "endpoint", { model: "acme/a" }), { to: ["models", "acme", "a"] }],
+    [finding("endpoint_down", "endpoint"), undefined],
+    [finding("canary_red", "policy"), undefined],
+    [finding("webhook_failing", "webhook"), undefined],
+    [finding("job_given_up", "job"), undefined],
+  ])("the page of %o", (each, place) => expect(placeOf(each)).toEqual(place));
 });

@@ -1,0 +1,33 @@
+/** Where a finding leads in the console. Pure. */
+import type { Operations } from "../../api/operations.ts";
+
+export type Finding = Operations["getAttention"]["answer"]["data"][number];
+
+export interface Place {
+  readonly to: readonly string[];
+  readonly filters?: Readonly<Record<string, string>>;
+}
+
+const MONEY: readonly Finding["kind"][] = [
+  "credit_low",
+  "subscription_past_due",
+  "auto_topup_paused",
+  "auto_topup_failed",
+];
+
+/** Undefined where the console has no page for it: policies, webhooks, jobs and providers are the API's alone. */
+export function placeOf({ kind, subject, details = {} }: Finding): Place | undefined {
+  if (MONEY.includes(kind)) return { to: ["credits"] };
+  switch (subject.type) {
+    case "key":
+      return { to: ["keys", subject.id] };
+    case "project":
+      return { to: ["overview"], filters: { project_id: subject.id, range: "30d" } };
+    case "org":
+      return { to: ["overview"], filters: { range: "30d", by: "key" } };
+    case "endpoint":
+      return typeof details.model === "string" ? { to: ["models", ...details.model.split("/")] } : undefined;
+    default:
+      return undefined;
+  }
+}
