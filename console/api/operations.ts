@@ -386,7 +386,14 @@ export interface Operations {
   };
   getLimits: {
     params: undefined;
-    query: undefined;
+    query: {
+      q?: string;
+      project_id?: string;
+      kind?: "key" | "playground" | "any";
+      status?: "active" | "rotating";
+      limit?: number;
+      cursor?: string;
+    };
     body: undefined;
     answer: {
       plan: {
@@ -427,6 +434,8 @@ export interface Operations {
       keys: readonly ({
         key_id: string;
         name: string;
+        hint: string;
+        kind?: "playground";
         project_id: string;
         lineage_id?: string;
         status: string;
@@ -442,11 +451,15 @@ export interface Operations {
         live: {
           rpm_remaining: number | null;
           tpm_remaining: number | null;
+          rpm_used: number | null;
+          tpm_used: number | null;
           concurrency_in_use: number;
         };
+        held_micro: number | null;
         spend_today_micro: number;
         spend_month_micro: number;
       })[];
+      next_cursor: string;
       rejected_24h: {
         rpm: number;
         concurrency: number;

@@ -14,6 +14,8 @@ export interface Found {
 /** As `REQUEST_ID` of the API: Crockford's base 32. Ids of compatible formats have a prefix. */
 const REQUEST = /^(?:chatcmpl-|cmpl-|msg_|resp_)?([0-9A-HJKMNP-TV-Z]{26})$/;
 const MOST = 8;
+/** Characters of a search for keys. */
+const MOST_CHARACTERS = 100;
 
 /** Shows what is known at once, then again with what the API found. */
 export async function find(
@@ -45,6 +47,8 @@ function requestOf(wanted: string): Found[] {
 async function keysOf(wanted: string, signal: AbortSignal): Promise<Found[]> {
   if (!mayCall("listKeys")) return [];
   const page = await call("listKeys", { query: { q: wanted, limit: MOST } }, signal).catch(() => undefined);
+  const query = { q: wanted.slice(0, MOST_CHARACTERS), limit: MOST };
+  const page = await call("listKeys", { query }, signal).catch(() => undefined);
   return (page?.data ?? []).map(({ id, name }) => ({
     title: name,
     kind: "key",

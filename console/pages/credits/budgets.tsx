@@ -1,6 +1,8 @@
 /** Budgets in force as bars, the one nearest to its end first, each with what its window will have cost. */
+import { useState } from "preact/hooks";
 import type { Shown } from "../../api/answers.ts";
 import type { Answer } from "../../api/call.ts";
+import { Button } from "../../parts/button.tsx";
 import { Bar } from "../../parts/figure.tsx";
 import { Link } from "../../parts/link.tsx";
 import { FaultNote, Waiting } from "../../parts/note.tsx";
@@ -12,8 +14,13 @@ type Budget = Answer<"getBudgets">["data"][number];
 
 const SCOPES = { org: "The organisation", project: "Project", key: "Key" } as const;
 
+/** Those nearest to their end; the others once they are asked for. */
+const FIRST = 6;
+
 export function Budgets({ shown }: { readonly shown: Shown<Answer<"getBudgets">> }) {
+  const [isWhole, setWhole] = useState(false);
   const answer = shown.value.value;
+  const hidden = isWhole ? 0 : (answer?.data.length ?? 0) - FIRST;
   return (
     <Panel title="Budgets">
       <FaultNote fault={shown.fault.value} onRetry={() => shown.refresh()} />
@@ -25,9 +32,14 @@ export function Budgets({ shown }: { readonly shown: Shown<Answer<"getBudgets">>
       )}
       {answer !== undefined && answer.data.length > 0 && (
         <div class="stack">
-          {answer.data.map((budget) => (
+          {answer.data.slice(0, isWhole ? undefined : FIRST).map((budget) => (
             <BudgetBar key={`${budget.scope} ${budget.id}`} of={budget} />
           ))}
+          {hidden > 0 && (
+            <div class="row">
+              <Button onClick={() => setWhole(true)}>Show {hidden} more</Button>
+            </div>
+          )}
           <p class="quiet small">
             {answer.rate === "recent"
               ? "Expected: as spent in the last 7 days, of a key in the last 24 hours."

@@ -32,8 +32,10 @@ export function causeOf(entry: Entry): Lead {
     return {
       text: `in place of ${details.entries} lost entries, ${details.first_seq} to ${details.last_seq}`,
     };
-  // A plan's fee and the like name the top-up or invoice by its id alone.
+  // A correction or a dispute names a top-up by its id, too.
   if (id.startsWith("tup_")) return { to: ["credits", "topups", id], text: id };
+  // Refunds are listed beside top-ups, and have no page of their own.
+  if (id.startsWith("rfd_")) return { to: ["credits", "topups"], text: id };
   if (id.startsWith("inv_")) return { to: ["credits", "invoices", id], text: id };
   return { text: [type, id].filter((part) => part !== "").join(" ") };
 }

@@ -73,7 +73,6 @@ interface FormProps {
 }
 
 function Form({ name, text, onText, shown }: FormProps) {
-  const act = useAct();
   const quote = shown.value.value;
   if (quote === undefined)
     return (
@@ -82,68 +81,20 @@ function Form({ name, text, onText, shown }: FormProps) {
         {shown.fault.value === undefined && <Waiting />}
       </Panel>
     );
-  const { minor } = format.value;
   const amount = minorOf(text);
-  const least = quote.min_amount_minor;
-  const isBelow = amount !== undefined && amount < least;
+  // What is shown is of what is typed: a quote that is on its way buys nothing.
   const isCurrent = amount === quote.amount_minor && shown.fault.value === undefined;
-  const buy = () => {
-    if (amount === undefined || isBelow || !isCurrent) return;
-    act.run(async () => {
-      const key = intentKey(sessionStorage, name, String(amount), () => crypto.randomUUID());
-      const headers = { "idempotency-key": key };
-      const { topup, checkout_url: url } = await call(
-        "createTopup",
-        { body: { amount_minor: amount } },
-        undefined,
-        headers,
-      );
-      keepCheckout(sessionStorage, topup.id, url);
-      forgetIntent(sessionStorage, name);
-      go(pageAddress(orgSlug.value, ["credits", "topups", topup.id]), "replace");
-    });
-  };
   return (
     <div class="columns">
       <Panel title="Buy credit">
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            buy();
-          }}
-        >
-          <TextField
-            label={`Amount before tax, ${quote.currency}`}
-            value={text}
-            onValue={onText}
-            inputMode="decimal"
-            hint={`At least ${minor(least, quote.currency)}`}
-            fault={
-              amountFault(text, amount, isBelow, minor(least, quote.currency)) ??
-              faultAt(shown.fault.value, "/amount_minor")
-            }
-            autoFocus
-          />
-          <div class="row">
-            {proposals(quote.currency).map((each) => (
-              <Button key={each} kind="quiet" onClick={() => onText(minorText(each))}>
-                {minor(each, quote.currency)}
-              </Button>
-            ))}
-          </div>
-          {shown.fault.value?.param !== "/amount_minor" && (
-            <FaultNote fault={shown.fault.value} onRetry={() => shown.refresh()} />
-          )}
-          <FaultNote fault={act.fault} />
-          <div class="row">
-            <Button kind="main" type="submit" isBusy={act.isBusy} disabled={!isCurrent || isBelow}>
-              {isCurrent && !isBelow
-                ? `Continue to pay ${minor(quote.total_minor, quote.currency)}`
-                : "Continue to pay"}
-            </Button>
-          </div>
-        </form>
+        <AmountForm
+          name={name}
+          text={text}
+          onText={onText}
+          shown={shown}
+          quote={quote}
+          isCurrent={isCurrent}
+        />
       </Panel>
       <Panel title="What it costs and buys" isBusy={amount !== undefined && !isCurrent}>
         {quote.amount_minor === PROBE_MINOR ? (
@@ -153,6 +104,66 @@ function Form({ name, text, onText, shown }: FormProps) {
         )}
       </Panel>
     </div>
+  );
+}
+
+/** Opens the checkout of an amount, once, and leads to its page. @param name of the intent */
+async function openCheckout(name: string, amount: number): Promise<void> {
+  const key = intentKey(sessionStorage, name, String(amount), () => crypto.randomUUID());
+  const headers = { "idempotency-key": key };
+  const body = { amount_minor: amount };
+  const { topup, checkout_url: url } = await call("createTopup", { body }, undefined, headers);
+  keepCheckout(sessionStorage, topup.id, url);
+  forgetIntent(sessionStorage, name);
+  go(pageAddress(orgSlug.value, ["credits", "topups", topup.id]), "replace");
+}
+
+interface AmountProps extends FormProps {
+  readonly quote: Quote;
+  /** Whether the quote is of the amount that is typed. */
+  readonly isCurrent: boolean;
+}
+
+function AmountForm({ name, text, onText, shown, quote, isCurrent }: AmountProps) {
+  const act = useAct();
+  const money = (minor: number) => format.value.minor(minor, quote.currency);
+  const amount = minorOf(text);
+  const least = money(quote.min_amount_minor);
+  const isBelow = amount !== undefined && amount < quote.min_amount_minor;
+  const canBuy = isCurrent && !isBelow;
+  const fault = shown.fault.value;
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (amount !== undefined && canBuy) act.run(() => openCheckout(name, amount));
+      }}
+    >
+      <TextField
+        label={`Amount before tax, ${quote.currency}`}
+        value={text}
+        onValue={onText}
+        inputMode="decimal"
+        hint={`At least ${least}`}
+        fault={amountFault(text, amount, isBelow, least) ?? faultAt(fault, "/amount_minor")}
+        autoFocus
+      />
+      <div class="row">
+        {proposals(quote.currency).map((each) => (
+          <Button key={each} kind="quiet" onClick={() => onText(minorText(each))}>
+            {money(each)}
+          </Button>
+        ))}
+      </div>
+      {fault?.param !== "/amount_minor" && <FaultNote fault={fault} onRetry={() => shown.refresh()} />}
+      <FaultNote fault={act.fault} />
+      <div class="row">
+        <Button kind="main" type="submit" isBusy={act.isBusy} disabled={!canBuy}>
+          {canBuy ? `Continue to pay ${money(quote.total_minor)}` : "Continue to pay"}
+        </Button>
+      </div>
+    </form>
   );
 }
 

@@ -40,7 +40,7 @@ export const DOCUMENTS: Readonly<Record<Invoice["kind"], string>> = {
 export const statusWord = (status: string): string => status.replaceAll("_", " ");
 
 const PARTS: Readonly<Record<Quote["parts"][number]["kind"], string>> = {
-  credit: "Credit at the day's rate",
+  credit: "Credit",
   spread: "Spread on the rate",
   fees: "Fees of the payment",
   cgst: "CGST",

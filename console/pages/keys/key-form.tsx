@@ -4,8 +4,12 @@ import { faultAt } from "../../api/act.ts";
 import type { ApiError } from "../../api/call.ts";
 import { Check, Choice, TextField } from "../../parts/field.tsx";
 import { FaultNote } from "../../parts/note.tsx";
+import { format } from "../../text/org-format.ts";
 import { faultsOf, type KeyValues, type Scope } from "./key-values.ts";
 import { DISCONNECT_OPTIONS, HOLD_OPTIONS, SCOPE_WORDS } from "./key-words.ts";
+
+/** Of the plan; 0: no limit. */
+export type PlanLimits = Readonly<Record<(typeof ROWS)[number][0], number>>;
 
 export interface KeyFormProps {
   readonly values: KeyValues;
@@ -14,6 +18,8 @@ export interface KeyFormProps {
   readonly isTried: boolean;
   /** What the API said. */
   readonly fault: ApiError | undefined;
+  /** Undefined where it is not known yet. */
+  readonly plan: PlanLimits | undefined;
   /** Scopes that the person may give. */
   readonly scopes: readonly Scope[];
   readonly lifetimes: readonly (readonly [string, string])[];
@@ -34,7 +40,7 @@ const ROWS = [
   ["concurrency", "Calls at once"],
 ] as const;
 
-export function KeyFields({ values, onValues, isTried, fault, scopes, lifetimes }: KeyFormProps) {
+export function KeyFields({ values, onValues, isTried, fault, plan, scopes, lifetimes }: KeyFormProps) {
   const own = isTried ? faultsOf(values) : {};
   const faultOf = (field: keyof KeyValues) => own[field] ?? faultAt(fault, POINTERS[field] ?? "none");
   const set = (change: Partial<KeyValues>) => onValues({ ...values, ...change });
@@ -57,7 +63,7 @@ export function KeyFields({ values, onValues, isTried, fault, scopes, lifetimes 
             value={values[limit]}
             onValue={(text) => set({ [limit]: text })}
             fault={faultOf(limit)}
-            hint="Empty: as the plan allows"
+            hint={planHint(plan?.[limit])}
             inputMode="numeric"
           />
         ))}
@@ -110,6 +116,11 @@ export function KeyFields({ values, onValues, isTried, fault, scopes, lifetimes 
       {!isPlaced && <FaultNote fault={fault} />}
     </>
   );
+}
+
+function planHint(most: number | undefined): string {
+  if (most === undefined) return "Empty: as the plan allows";
+  return most === 0 ? "Empty: no limit" : `Empty: as the plan allows, ${format.value.count(most)}`;
 }
 
 interface ScopesProps {

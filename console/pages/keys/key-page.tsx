@@ -25,7 +25,7 @@ const AGAIN_MS = 3000;
 
 export function KeyPage({ id }: { readonly id: string }) {
   const shown = useAnswer("getKey", { params: { id } });
-  const live = useLiveUse();
+  const live = useLiveUse({ q: id, kind: "any", limit: 1 });
   const projects = useAnswer("listProjects", mayCall("listProjects") ? {} : undefined);
   const key = shown.value.value;
   useWhileSeen(live.refresh, key !== undefined && isWorking(key) ? AGAIN_MS : undefined);
@@ -57,7 +57,12 @@ export function KeyPage({ id }: { readonly id: string }) {
         <KeyFacts shownKey={key} project={project?.name} />
         <Spend shownKey={key} live={live.of(key.id)} />
       </div>
-      <KeySettings shownKey={key} mayChange={mine && mayCall("updateKey")} onChange={refresh} />
+      <KeySettings
+        shownKey={key}
+        plan={live.value.value?.plan}
+        mayChange={mine && mayCall("updateKey")}
+        onChange={refresh}
+      />
       {mayCall("listAudit") && <KeyHistory id={key.id} />}
     </Page>
   );
@@ -162,7 +167,12 @@ function Spend({ shownKey: key, live }: OfKey & { readonly live: LiveKey | undef
           about={hard ? "Calls beyond it are refused." : "It only tells: calls go on."}
         />
       )}
-      <Facts rows={[["In use now", wholeUse(live)]]} />
+      <Facts
+        rows={[
+          ["In use now", wholeUse(live)],
+          ["Held by calls", live.held_micro === null ? undefined : <Money micro={live.held_micro} />],
+        ]}
+      />
       {live.lineage_id !== undefined && (
         <p class="small quiet">With the keys of its line: limits, budget and spend are theirs together.</p>
       )}

@@ -8,17 +8,18 @@ import { Button } from "../../parts/button.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { format } from "../../text/org-format.ts";
-import { KeyFields } from "./key-form.tsx";
+import { KeyFields, type PlanLimits } from "./key-form.tsx";
 import { faultsOf, isWorking, type Key, patchBody, valuesOf } from "./key-values.ts";
 import { changedLifetimes, DISCONNECT_OPTIONS, HOLD_OPTIONS, SCOPE_WORDS } from "./key-words.ts";
 
 interface SettingsProps {
   readonly shownKey: Key;
+  readonly plan: PlanLimits | undefined;
   readonly mayChange: boolean;
   readonly onChange: () => void;
 }
 
-export function KeySettings({ shownKey, mayChange, onChange }: SettingsProps) {
+export function KeySettings({ shownKey, plan, mayChange, onChange }: SettingsProps) {
   const [isOpen, setOpen] = useState(false);
   const canOpen = mayChange && isWorking(shownKey);
   return (
@@ -27,7 +28,7 @@ export function KeySettings({ shownKey, mayChange, onChange }: SettingsProps) {
       actions={canOpen && !isOpen && <Button onClick={() => setOpen(true)}>Change</Button>}
     >
       {isOpen && canOpen ? (
-        <Form shownKey={shownKey} onClose={() => setOpen(false)} onChange={onChange} />
+        <Form shownKey={shownKey} plan={plan} onClose={() => setOpen(false)} onChange={onChange} />
       ) : (
         <Settings shownKey={shownKey} />
       )}
@@ -65,11 +66,12 @@ function Settings({ shownKey: key }: { readonly shownKey: Key }) {
 
 interface FormProps {
   readonly shownKey: Key;
+  readonly plan: PlanLimits | undefined;
   readonly onClose: () => void;
   readonly onChange: () => void;
 }
 
-function Form({ shownKey, onClose, onChange }: FormProps) {
+function Form({ shownKey, plan, onClose, onChange }: FormProps) {
   const [values, setValues] = useState(() => valuesOf(shownKey));
   const act = useAct();
   const body = patchBody(shownKey, values);
@@ -94,6 +96,7 @@ function Form({ shownKey, onClose, onChange }: FormProps) {
         onValues={setValues}
         isTried
         fault={act.fault}
+        plan={plan}
         scopes={ROLE_SCOPES[role.value ?? "viewer"]}
         lifetimes={changedLifetimes(shownKey.expires_at !== undefined)}
       />

@@ -2,6 +2,7 @@
 import { useComputed } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { type Row, useAnswer, usePages } from "../../api/answers.ts";
+import type { Input } from "../../api/call.ts";
 import { useRested, useWhileSeen } from "../../api/timing.ts";
 import { filter, go, pageAddress, setFilters } from "../../app/router.ts";
 import { mayCall, orgSlug } from "../../app/session.ts";
@@ -20,6 +21,8 @@ type KeyRow = Row<"listKeys">;
 type Status = KeyRow["status"];
 
 const PAGE = 50;
+/** Use and spend are asked for the newest of those that are found, as many as one answer has. */
+const MOST_LIVE = 200;
 const REST_MS = 250;
 /** Live use is asked for again so often. */
 const AGAIN_MS = 5000;
@@ -36,7 +39,7 @@ export function KeyList() {
     },
   });
   const projects = useAnswer("listProjects", mayCall("listProjects") ? {} : undefined);
-  const live = useLiveUse();
+  const live = useLiveUse(liveQuery());
   useWhileSeen(live.refresh, list.rows.value.length > 0 ? AGAIN_MS : undefined);
   const names = useComputed(() => new Map(projects.value.value?.data.map(({ id, name }) => [id, name])));
   const isFiltered = [q, status, project].some(({ value }) => value !== "");
@@ -55,9 +58,26 @@ export function KeyList() {
           columns={columnsOf(names.value, live)}
           empty={isFiltered ? <NothingFound hasMore={list.hasMore.value} /> : <NoKeys />}
         />
+        {list.rows.value.length > MOST_LIVE && (
+          <p class="quiet small">
+            Use and spend are shown of the newest {MOST_LIVE}: search, or open a key, for others.
+          </p>
+        )}
       </Panel>
     </Page>
   );
+}
+
+/** The same keys as the list, as far as they work; undefined where none of those that are listed does. */
+function liveQuery(): Input<"getLimits">["query"] {
+  const now = status.value;
+  if (now === "revoked" || now === "expired") return undefined;
+  return {
+    limit: MOST_LIVE,
+    ...(q.value !== "" && { q: q.value }),
+    ...(project.value !== "" && { project_id: project.value }),
+    ...((now === "active" || now === "rotating") && { status: now }),
+  };
 }
 
 const isStatus = (text: string): text is Status => Object.hasOwn(STATUS_TONES, text);

@@ -1,7 +1,7 @@
 /** What keys use now and have spent, beside their limits. */
 import { useComputed } from "@preact/signals";
 import { type Shown, useAnswer } from "../../api/answers.ts";
-import type { Answer } from "../../api/call.ts";
+import type { Answer, Input } from "../../api/call.ts";
 import { mayCall } from "../../app/session.ts";
 import { Money } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
@@ -14,8 +14,12 @@ export interface LiveUse extends Shown<Limits> {
   of(keyId: string): LiveKey | undefined;
 }
 
-export function useLiveUse(): LiveUse {
-  const shown = useAnswer("getLimits", mayCall("getLimits") ? {} : undefined);
+/**
+ * Use and spend of keys that work.
+ * @param query which keys; undefined: none
+ */
+export function useLiveUse(query: Input<"getLimits">["query"]): LiveUse {
+  const shown = useAnswer("getLimits", query !== undefined && mayCall("getLimits") ? { query } : undefined);
   const byId = useComputed(() => new Map(shown.value.value?.keys.map((key) => [key.key_id, key])));
   return { ...bound(shown), of: (keyId) => byId.value.get(keyId) };
 }
@@ -27,26 +31,22 @@ const bound = <T,>(shown: Shown<T>): Shown<T> => ({
   refresh: () => shown.refresh(),
 });
 
-/** Requests, or tokens, of the last minute; undefined where the key has no limit of them. */
-const usedOf = (most: number, left: number | null): number | undefined =>
-  left === null ? undefined : Math.max(0, most - left);
-
 /** `3 of 10 calls, 12 of 60 a minute`; a limit that there is not is left out. */
 export function wholeUse({ configured, live }: LiveKey): string {
   const { shortCount } = format.value;
-  const part = (used: number | undefined, most: number, what: string) =>
-    used === undefined ? [] : [`${shortCount(used)}${most === 0 ? "" : ` of ${shortCount(most)}`} ${what}`];
+  const part = (used: number | null, most: number, what: string) =>
+    used === null ? [] : [`${shortCount(used)}${most === 0 ? "" : ` of ${shortCount(most)}`} ${what}`];
   return [
     ...part(live.concurrency_in_use, configured.concurrency, "calls"),
-    ...part(usedOf(configured.rpm, live.rpm_remaining), configured.rpm, "requests a minute"),
-    ...part(usedOf(configured.tpm, live.tpm_remaining), configured.tpm, "tokens a minute"),
+    ...part(live.rpm_used, configured.rpm, "requests a minute"),
+    ...part(live.tpm_used, configured.tpm, "tokens a minute"),
   ].join(", ");
 }
 
 /** As `wholeUse`, without limits and what is nothing: `3 calls, 12 a minute`. */
-export function shortUse({ configured, live }: LiveKey): string {
+export function shortUse({ live }: LiveKey): string {
   const { shortCount } = format.value;
-  const requests = usedOf(configured.rpm, live.rpm_remaining) ?? 0;
+  const requests = live.rpm_used ?? 0;
   const parts = [
     live.concurrency_in_use > 0 && `${shortCount(live.concurrency_in_use)} calls`,
     requests > 0 && `${shortCount(requests)} a minute`,

@@ -32,6 +32,7 @@ export function NewKey() {
 
 function Form() {
   const projects = useAnswer("listProjects", {});
+  const limits = useAnswer("getLimits", { query: { limit: 1 } });
   const [values, setValues] = useState<KeyValues | undefined>(undefined);
   const [isTried, setTried] = useState(false);
   const act = useAct();
@@ -82,6 +83,7 @@ function Form() {
               onValues={setValues}
               isTried={isTried}
               fault={act.fault}
+              plan={limits.value.value?.plan}
               scopes={ROLE_SCOPES[role.value ?? "viewer"]}
               lifetimes={newLifetimes(org.value?.settings.security.key_default_expiry_days ?? 0)}
             />

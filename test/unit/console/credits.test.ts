@@ -73,6 +73,10 @@ describe("entries of the ledger", () => {
       { kind: "topup", ref_type: "topup", ref_id: "tup_1" },
       { to: ["credits", "topups", "tup_1"], text: "tup_1" },
     ],
+    [
+      { kind: "refund", ref_type: "refund", ref_id: "rfd_1" },
+      { to: ["credits", "topups"], text: "rfd_1" },
+    ],
     [{ kind: "grant", ref_type: "grant", ref_id: "welcome" }, { text: "grant welcome" }],
     [
       { kind: "adjustment", details: { first_seq: 2, last_seq: 4, entries: 3 } },
@@ -103,7 +107,7 @@ describe("top-ups", () => {
       { kind: "igst", minor: 180, bps: 1800 },
     ] as const;
     const shown = shownParts({ parts } as unknown as Parameters<typeof shownParts>[0]);
-    expect(shown.map(partWord)).toEqual(["Credit at the day's rate", "IGST, 18 %"]);
+    expect(shown.map(partWord)).toEqual(["Credit", "IGST, 18 %"]);
   });
 
   test("a checkout is a page, and nothing else", () => {
