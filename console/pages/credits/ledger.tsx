@@ -1,7 +1,6 @@
 /** The ledger: every entry, newest first, each linked to what caused it; filters in the address, and a file of what is found. */
-import { useEffect, useState } from "preact/hooks";
 import { type Row, usePages } from "../../api/answers.ts";
-import { useRested } from "../../api/timing.ts";
+import { useFilterText } from "../../app/filter-text.ts";
 import { filter, setFilters } from "../../app/router.ts";
 import { mayCall } from "../../app/session.ts";
 import { CopyButton } from "../../parts/copy.tsx";
@@ -15,7 +14,6 @@ import { LedgerFile } from "./ledger-file.tsx";
 import { causeOf, isKind, KIND_WORDS } from "./ledger-rows.ts";
 
 const PAGE = 50;
-const REST_MS = 250;
 
 const [kind, request] = [filter("kind"), filter("request_id")];
 
@@ -59,9 +57,7 @@ export function Ledger() {
 }
 
 function Filters() {
-  const [text, setText] = useState(request.value);
-  const rested = useRested(text, REST_MS);
-  useEffect(() => setFilters({ request_id: rested.trim() }), [rested]);
+  const [text, setText] = useFilterText("request_id");
   return (
     <search class="filters" aria-label="Entries">
       <Choice

@@ -1,9 +1,9 @@
 /** The list of keys, by cursor. Search and filters are in the address. */
 import { useComputed } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
 import { type Row, useAnswer, usePages } from "../../api/answers.ts";
 import type { Input } from "../../api/call.ts";
-import { useRested, useWhileSeen } from "../../api/timing.ts";
+import { useWhileSeen } from "../../api/timing.ts";
+import { useFilterText } from "../../app/filter-text.ts";
 import { filter, go, pageAddress, setFilters } from "../../app/router.ts";
 import { mayCall, orgSlug } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
@@ -23,7 +23,6 @@ type Status = KeyRow["status"];
 const PAGE = 50;
 /** Use and spend are asked for the newest of those that are found, as many as one answer has. */
 const MOST_LIVE = 200;
-const REST_MS = 250;
 /** Live use is asked for again so often. */
 const AGAIN_MS = 5000;
 
@@ -114,9 +113,7 @@ interface FiltersProps {
 }
 
 function Filters({ projects }: FiltersProps) {
-  const [text, setText] = useState(q.value);
-  const rested = useRested(text, REST_MS);
-  useEffect(() => setFilters({ q: rested.trim() }), [rested]);
+  const [text, setText] = useFilterText("q");
   return (
     <search class="filters" aria-label="Keys">
       <TextField

@@ -104,6 +104,10 @@ test("search and filters are in the address, and what is found is a link", async
   await page.reload();
   await page.getByRole("link", { name: "First live key" }).waitFor();
   expect(await page.getByLabel("Name, end of the secret, or id").inputValue()).toBe("LIVE key");
+  await page.getByLabel("Name, end of the secret, or id").fill("no such key");
+  await page.getByRole("button", { name: "Show all keys" }).click();
+  await page.getByRole("link", { name: "First test key" }).waitFor();
+  expect(await page.getByLabel("Name, end of the secret, or id").inputValue()).toBe("");
   expect(ada.faults).toEqual([]);
 });
 
