@@ -10,16 +10,12 @@ import type { Store } from "../../store/store.ts";
 import type { LocalBook } from "../ledger/book.ts";
 import type { ChargeSpend } from "../ledger/purse.ts";
 import {
-  BUDGET_NAMES,
   type BudgetExceeded,
   type BudgetName,
   type BudgetRefusal,
   type BudgetScope,
-  type BudgetStanding,
-  budgetOf,
   type CallOwners,
   crosses,
-  forbids,
   isSpike,
   type SpendSpike,
 } from "./budget.ts";
@@ -28,6 +24,7 @@ import { buildOrgSpend, type OrgOfProject } from "./org-spend-build.ts";
 import { monthOf, openPeriods } from "./periods.ts";
 import { KEY_DETAIL, type Now, openSpendTable, type Spend, type SpendTable } from "./spend.ts";
 import { type JoinedRows, joinLineages } from "./spend-lineages.ts";
+import { type BudgetRoom, exceeded, forbiddenBy, refusalOf, roomIn, spendFor } from "./standing.ts";
 import { WallClock } from "./wall-clock.ts";
 
 /** Closed exactly once, by `charge` or `release`. In memory only. */
@@ -46,14 +43,6 @@ export interface PeriodSpend {
 export interface KeyPeriodSpend extends PeriodSpend {
   /** Held by calls under way; undefined where no process knows it of all. */
   readonly heldMicroUsd: number | undefined;
-}
-
-/** Micro-USD; infinite without a hard budget. */
-export interface BudgetRoom {
-  /** Beside the open holds. */
-  readonly microUsd: number;
-  /** What it would be without them. */
-  readonly idleMicroUsd: number;
 }
 
 export type KeyScope = CallOwners & Pick<BudgetScope, "timeZone">;
@@ -343,60 +332,6 @@ export class LocalBudgets implements Budgets {
     const { dayMicroUsd: spentMicroUsd, usualMicroUsd } = org;
     this.#putSpike({ orgId, day, spentMicroUsd, usualMicroUsd, alertPct: spikeAlertPct, dayEndsMs });
   }
-}
-
-/** The budget that does not allow this amount more. */
-function forbiddenBy(
-  { keyDaily, projectMonthly, orgMonthly }: BudgetScope,
-  { key, project, org }: Now,
-  microUsd: number,
-): BudgetName | undefined {
-  if (microUsd === 0) return undefined;
-  if (forbids(keyDaily, key.dayMicroUsd + key.heldMicroUsd + microUsd)) return "key_daily";
-  const ofProject = project.monthMicroUsd + project.heldMicroUsd + microUsd;
-  if (forbids(projectMonthly, ofProject)) return "project_monthly";
-  return forbids(orgMonthly, org.monthMicroUsd + org.heldMicroUsd + microUsd) ? "org_monthly" : undefined;
-}
-
-function roomIn(scope: BudgetScope, now: Now): BudgetRoom {
-  let microUsd = Number.POSITIVE_INFINITY;
-  let idleMicroUsd = Number.POSITIVE_INFINITY;
-  for (const name of BUDGET_NAMES) {
-    const budget = budgetOf(scope, name);
-    if (budget?.hard !== true || budget.limitMicroUsd === 0) continue;
-    const leftMicroUsd = budget.limitMicroUsd - standingOf(scope, name, now).spentMicroUsd;
-    idleMicroUsd = Math.min(idleMicroUsd, leftMicroUsd);
-    microUsd = Math.min(microUsd, leftMicroUsd - spendFor(name, now).heldMicroUsd);
-  }
-  return { microUsd, idleMicroUsd };
-}
-
-const refusalOf = (scope: BudgetScope, name: BudgetName, now: Now): BudgetRefusal => ({
-  admitted: false,
-  ...standingOf(scope, name, now),
-  heldMicroUsd: spendFor(name, now).heldMicroUsd,
-});
-
-function spendFor(name: BudgetName, { key, project, org }: Now): Spend {
-  if (name === "key_daily") return key;
-  return name === "project_monthly" ? project : org;
-}
-
-function standingOf(scope: BudgetScope, name: BudgetName, now: Now): BudgetStanding {
-  const { dayMicroUsd, monthMicroUsd } = spendFor(name, now);
-  const { dayEndsMs, monthEndsMs } = now.period;
-  return {
-    budget: name,
-    limitMicroUsd: budgetOf(scope, name)?.limitMicroUsd ?? 0,
-    spentMicroUsd: name === "key_daily" ? dayMicroUsd : monthMicroUsd,
-    resetsAtMs: name === "key_daily" ? dayEndsMs : monthEndsMs,
-  };
-}
-
-function exceeded(scope: BudgetScope, name: BudgetName, now: Now): BudgetExceeded {
-  const { keyId, lineageId, projectId, orgId } = scope;
-  const hard = budgetOf(scope, name)?.hard ?? false;
-  return { ...standingOf(scope, name, now), keyId, lineageId, projectId, orgId, hard };
 }
 
 const periodSpend = ({ dayMicroUsd, monthMicroUsd }: Spend): PeriodSpend => ({

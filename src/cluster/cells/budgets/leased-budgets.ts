@@ -15,7 +15,6 @@ import {
 } from "../../../credits/budgets/budget.ts";
 import type {
   BudgetHold,
-  BudgetRoom,
   Budgets,
   KeyPeriodSpend,
   KeyScope,
@@ -23,6 +22,7 @@ import type {
   PeriodSpend,
 } from "../../../credits/budgets/budgets.ts";
 import { monthOf, type Period } from "../../../credits/budgets/periods.ts";
+import type { BudgetRoom } from "../../../credits/budgets/standing.ts";
 import type { ChargeSpend } from "../../../credits/ledger/purse.ts";
 import type { Store } from "../../../store/store.ts";
 import type { CreditLane } from "../leases/credit-lane.ts";
