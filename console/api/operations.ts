@@ -5,6 +5,7 @@ export const ROUTES = {
   createKey: ["POST", "/v1/keys", "write:keys / member"],
   createTopup: ["POST", "/v1/credits/topups", "write:billing / billing"],
   exportInvoices: ["GET", "/v1/invoices/export", "read:billing / billing"],
+  getAttention: ["GET", "/v1/attention", "key / everyone"],
   getAutoTopup: ["GET", "/v1/credits/auto-topup", "read:billing / billing"],
   getBudgets: ["GET", "/v1/usage/budgets", "read:usage / viewer"],
   getCredits: ["GET", "/v1/credits", "read:billing / everyone"],
@@ -186,6 +187,31 @@ export interface Operations {
     };
     body: undefined;
     answer: string;
+  };
+  getAttention: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        kind: "credit_low" | "subscription_past_due" | "auto_topup_paused" | "auto_topup_failed" | "budget_used_up" | "budget_near" | "endpoint_down" | "canary_red" | "webhook_disabled" | "webhook_failing" | "key_expiring" | "job_given_up" | "provider_without_credential";
+        severity: "critical" | "warning" | "info";
+        title: string;
+        subject: {
+          type: "org" | "project" | "key" | "subscription" | "mandate" | "endpoint" | "policy" | "webhook" | "job" | "provider";
+          id: string;
+          name: string;
+        };
+        since: string | null;
+        details?: Record<string, string | number>;
+        link?: string;
+      })[];
+      left_out: readonly ({
+        kind: "credit_low" | "subscription_past_due" | "auto_topup_paused" | "auto_topup_failed" | "budget_used_up" | "budget_near" | "endpoint_down" | "canary_red" | "webhook_disabled" | "webhook_failing" | "key_expiring" | "job_given_up" | "provider_without_credential";
+        count: number;
+      })[];
+    };
   };
   getAutoTopup: {
     params: undefined;

@@ -46,7 +46,6 @@ function requestOf(wanted: string): Found[] {
 
 async function keysOf(wanted: string, signal: AbortSignal): Promise<Found[]> {
   if (!mayCall("listKeys")) return [];
-  const page = await call("listKeys", { query: { q: wanted, limit: MOST } }, signal).catch(() => undefined);
   const query = { q: wanted.slice(0, MOST_CHARACTERS), limit: MOST };
   const page = await call("listKeys", { query }, signal).catch(() => undefined);
   return (page?.data ?? []).map(({ id, name }) => ({

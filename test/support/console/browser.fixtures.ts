@@ -5,7 +5,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { LIMIT_MS } from "../wait.ts";
 import { LIMIT_MS, until } from "../wait.ts";
 
 export const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
@@ -81,7 +80,6 @@ export async function signInBy(page: Page, url: string, email: string, name = "A
 /** Waits until nothing on the page is being loaded. */
 export async function untilShown(page: Page): Promise<void> {
   await page.waitForLoadState("networkidle");
-  await page.waitForFunction("document.querySelector('.waiting, [aria-busy=true]') === null");
   // Not `waitForFunction`, which makes a function of a text in the page: its policy forbids that.
   const isWaiting = () =>
     page.evaluate<boolean>("document.querySelector('.waiting, [aria-busy=true]') !== null");
