@@ -86,8 +86,10 @@ type ListName = {
 }[Name];
 export type Row<N extends ListName> = Answer<N>["data"][number];
 
-export interface ShownList<T> {
+export interface ShownList<T, A = unknown> {
   readonly rows: ReadonlySignal<readonly T[]>;
+  /** The newest page's answer, for what it says beside its rows; undefined before the first. */
+  readonly answer: ReadonlySignal<A | undefined>;
   readonly fault: ReadonlySignal<ApiError | undefined>;
   readonly isBusy: ReadonlySignal<boolean>;
   /** Whether there are rows beyond those that are shown. */
@@ -101,7 +103,8 @@ export interface ShownList<T> {
 /** Rows that a page keeps: a longer walk is what filters and exports are for. */
 const MOST_ROWS = 5000;
 
-class List<T> implements ShownList<T> {
+class List<T, A> implements ShownList<T, A> {
+  readonly answer = signal<A | undefined>(undefined);
   readonly rows = signal<readonly T[]>([]);
   readonly fault = signal<ApiError | undefined>(undefined);
   readonly isBusy = signal(false);
@@ -133,8 +136,10 @@ class List<T> implements ShownList<T> {
     this.#asking = asking;
     this.isBusy.value = true;
     ask(cursor, asking.signal).then(
-      ({ data, next_cursor: next = "" }) => {
+      (answer) => {
         if (this.#asking !== asking) return;
+        const { data, next_cursor: next = "" } = answer;
+        this.answer.value = answer as A;
         this.#cursor = next;
         this.rows.value = join(data as readonly T[]);
         this.hasMore.value = next !== "" && this.rows.value.length < MOST_ROWS;
@@ -158,8 +163,11 @@ class List<T> implements ShownList<T> {
 }
 
 /** The rows of a paged operation, the first page at once. @param input without a cursor; undefined: nothing is asked yet */
-export function usePages<N extends ListName>(name: N, input: Input<N> | undefined): ShownList<Row<N>> {
-  const list = useMemo(() => new List<Row<N>>(), [name]);
+export function usePages<N extends ListName>(
+  name: N,
+  input: Input<N> | undefined,
+): ShownList<Row<N>, Answer<N>> {
+  const list = useMemo(() => new List<Row<N>, Answer<N>>(), [name]);
   const key = input === undefined ? undefined : JSON.stringify(input);
   useEffect(() => {
     if (input !== undefined) {

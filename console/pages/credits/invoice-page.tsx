@@ -12,6 +12,7 @@ import { Table } from "../../parts/table.tsx";
 import { When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
 import { DocumentFiles } from "./documents.tsx";
+import { INDIAN_STATES } from "./indian-states.ts";
 import { Resend } from "./resend.tsx";
 import { DOCUMENTS, type Invoice, statusWord } from "./topup-words.ts";
 
@@ -43,6 +44,12 @@ export function InvoicePage({ id }: { readonly id: string }) {
   );
 }
 
+/** `Karnataka (29)`; the code alone where it is of no State. */
+function placeOf(code: string): string | undefined {
+  const [, name] = INDIAN_STATES.find(([each]) => each === code) ?? [];
+  return name === undefined ? code || undefined : `${name} (${code})`;
+}
+
 function Stated({ of: invoice }: { readonly of: Invoice }) {
   const { recipient } = invoice;
   return (
@@ -54,11 +61,15 @@ function Stated({ of: invoice }: { readonly of: Invoice }) {
         ],
         ["Issued", <When at={invoice.issued_at} />],
         ["For", [recipient.legal_name, recipient.gstin, recipient.tax_id].filter(Boolean).join(", ")],
-        ["Place of supply", invoice.place_of_supply || undefined],
+        ["Place of supply", placeOf(invoice.place_of_supply)],
         ["Financial year", invoice.fy],
         [
           "E-invoice",
-          invoice.irn_status === "not_required" ? undefined : invoice.irn || statusWord(invoice.irn_status),
+          invoice.irn_status === "not_required" ? undefined : invoice.irn === "" ? (
+            statusWord(invoice.irn_status)
+          ) : (
+            <Copy text={invoice.irn} what="number of the e-invoice" />
+          ),
         ],
         [
           "Top-up",

@@ -6,6 +6,7 @@ import { mayCall } from "../../app/session.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Choice, TextField } from "../../parts/field.tsx";
 import { Link } from "../../parts/link.tsx";
+import { Note } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { ListTable } from "../../parts/table.tsx";
 import { Money, When } from "../../parts/when.tsx";
@@ -29,6 +30,7 @@ export function Ledger() {
       <p class="quiet small">
         Amounts in US dollars, times in {format.value.place.zone}; a charge is negative, credit is positive.
       </p>
+      <Incomplete since={list.answer.value?.incomplete_since} />
       <ListTable
         label="Entries of the ledger"
         list={list}
@@ -53,6 +55,17 @@ export function Ledger() {
         ]}
       />
     </Panel>
+  );
+}
+
+/** A gateway of the installation is away, and may have entries that are not shown. */
+function Incomplete({ since }: { readonly since: string | undefined }) {
+  if (since === undefined) return null;
+  return (
+    <Note tone="warn">
+      Charges from <When at={since} /> on may be missing: a gateway that may have some does not answer. The
+      balance is right all the same.
+    </Note>
   );
 }
 
