@@ -15,6 +15,7 @@ interface HistoryProps {
 export const History = (props: HistoryProps) => (
   <>
     {props.stats.scheduled_prices.length > 0 && <Scheduled {...props} />}
+    <Prices {...props} />
     <Changes stats={props.stats} />
     <Apps stats={props.stats} />
   </>
@@ -37,8 +38,44 @@ const Scheduled = ({ stats, nameOf }: HistoryProps) => (
   </Panel>
 );
 
+/** The newest of each endpoint is in force. */
+function Prices({ stats: { prices }, nameOf }: HistoryProps) {
+  if (prices.length === 0) return null;
+  const newest = new Set(
+    prices.filter((row, place) => prices.findIndex((each) => each.endpoint_id === row.endpoint_id) === place),
+  );
+  return (
+    <Panel title="Prices so far">
+      <Table
+        label="Prices so far, newest first"
+        rows={prices}
+        keyOf={(row) => `${row.endpoint_id} ${row.effective_at}`}
+        columns={[
+          {
+            head: "Since",
+            cell: (row) => (
+              <>
+                <When at={row.effective_at} /> {newest.has(row) && <Badge tone="good">in force</Badge>}
+              </>
+            ),
+          },
+          { head: "Endpoint", cell: (row) => nameOf(row.endpoint_id) },
+          { head: "Input", isNumber: true, cell: (row) => price(row.price.input) },
+          { head: "Output", isNumber: true, cell: (row) => price(row.price.output) },
+          { head: "Cache read", isNumber: true, cell: (row) => price(row.price.cache_read) },
+          {
+            head: "Added when charged",
+            isNumber: true,
+            cell: (row) => format.value.share(row.markup_bps / 10_000),
+          },
+        ]}
+      />
+    </Panel>
+  );
+}
+
 const Changes = ({ stats: { changelog } }: Pick<HistoryProps, "stats">) => (
-  <Panel title="Prices and other changes">
+  <Panel title="What changed">
     {changelog.length === 0 ? (
       <p class="quiet">Nothing has changed since this gateway knows the model.</p>
     ) : (

@@ -83,6 +83,8 @@ test("a model has its endpoints, its history, and the way to the playground", as
   expect(await row.textContent()).toContain("$8.00$15.00");
   await row.getByText("does not train; keeps nothing").waitFor();
   await page.getByText("was added").first().waitFor();
+  const prices = page.getByRole("region", { name: "Prices so far, newest first" }).getByRole("row").last();
+  expect(await prices.textContent()).toMatch(/in force.*\$8\.00\$15\.00/);
   const link = page.getByRole("link", { name: "Try in the playground" });
   expect(await link.getAttribute("href")).toBe("/console/first/playground?model=test%2Fmodel-7");
   // The palette writes an id as one segment.
