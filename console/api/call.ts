@@ -38,7 +38,8 @@ export class ApiError extends Error {
   }
 }
 
-interface ErrorBody {
+/** What an error of the API has, in an answer and in a stream alike. */
+export interface ErrorBody {
   readonly message?: string;
   readonly code?: string;
   readonly param?: string;
@@ -113,6 +114,16 @@ export async function call<N extends Name>(
 
 /** The answer of the gateway, if it is a good one. @throws as `call` */
 export async function sent(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await asked(path, init);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) signInAgain();
+    throw error;
+  }
+}
+
+/** As `sent`, but a 401 is about something else than the session, and leads nowhere. @throws as `call` */
+export async function asked(path: string, init: RequestInit): Promise<Response> {
   let answer: Response;
   try {
     answer = await fetch(path, { credentials: "same-origin", ...init });
@@ -121,9 +132,7 @@ export async function sent(path: string, init: RequestInit): Promise<Response> {
     throw new ApiError(0, { message: "The gateway does not answer. Is it running?", code: "no_answer" }, "");
   }
   if (answer.ok) return answer;
-  const error = await errorOf(answer);
-  if (error.status === 401) signInAgain();
-  throw error;
+  throw await errorOf(answer);
 }
 
 async function errorOf(answer: Response): Promise<ApiError> {

@@ -39,7 +39,7 @@ export const PAGES: readonly ConsolePage[] = [
     path: "playground",
     title: "Playground",
     words: "try model prompt chat",
-    needs: ["createKey"],
+    needs: ["createPlaygroundKey"],
     load: async () => (await import("../pages/playground/playground.tsx")).Playground,
   },
   {

@@ -1,6 +1,7 @@
 /** What was asked and answered, as turns. All of it is text of clients and models: none of it becomes markup. */
-import { pieces, type ShownPart, type Turn } from "../text/canonical.ts";
+import type { ShownPart, Turn } from "../text/canonical.ts";
 import { Badge } from "./note.tsx";
+import { Prose, Redacted } from "./prose.tsx";
 
 export const Conversation = ({ turns }: { readonly turns: readonly Turn[] }) => (
   <div class="turns">
@@ -15,7 +16,8 @@ export const Conversation = ({ turns }: { readonly turns: readonly Turn[] }) => 
   </div>
 );
 
-function Part({ part }: { readonly part: ShownPart }) {
+/** One part: what it is, and what it says. */
+export function Part({ part }: { readonly part: ShownPart }) {
   const { kind, name, text, picture, isError } = part;
   return (
     <div class="part">
@@ -28,22 +30,18 @@ function Part({ part }: { readonly part: ShownPart }) {
         </span>
       )}
       {picture !== undefined && <img src={picture} alt="In the request" />}
-      {text !== "" && <Redacted text={text} isCode={kind !== "text" && kind !== "reasoning"} />}
+      {text !== "" &&
+        (PROSE.includes(kind) ? (
+          <div class="said">
+            <Prose text={text} />
+          </div>
+        ) : (
+          <p class="said code">
+            <Redacted text={text} />
+          </p>
+        ))}
     </div>
   );
 }
 
-/** Text with its redactions marked. */
-const Redacted = ({ text, isCode }: { readonly text: string; readonly isCode: boolean }) => (
-  <p class={isCode ? "said code" : "said"}>
-    {pieces(text).map(({ text: piece, redacted }, at) =>
-      redacted === undefined ? (
-        piece
-      ) : (
-        <mark key={at} title={`Redacted: ${redacted}`}>
-          {piece}
-        </mark>
-      ),
-    )}
-  </p>
-);
+const PROSE: readonly string[] = ["text", "reasoning", "refusal"];

@@ -26,7 +26,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
       title="Request"
       actions={
         <>
-          {detail?.request !== undefined && mayCall("createKey") && (
+          {detail?.request !== undefined && mayCall("createPlaygroundKey") && (
             <Link to={["playground"]} filters={{ from: id }} class="button">
               Again in the playground
             </Link>
