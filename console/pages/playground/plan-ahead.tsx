@@ -5,7 +5,7 @@ import { useRested } from "../../api/rested.ts";
 import { Table } from "../../parts/table.tsx";
 import { format } from "../../text/org-format.ts";
 import { withoutPictures } from "./request.ts";
-import { lanes, nextBody, projectId, read } from "./state.ts";
+import { lanes, nextBody, projectId, read, settings } from "./state.ts";
 
 /** After the last letter. */
 const REST_MS = 500;
@@ -29,7 +29,7 @@ function inputOf(at: number): Input<"dryRun"> | undefined {
   return {
     query: { project_id: projectId.value },
     // What people type as JSON is checked by the API.
-    body: withoutPictures(body),
+    body: { ...withoutPictures(body), stream: true },
   } as unknown as Input<"dryRun">;
 }
 
@@ -43,8 +43,8 @@ function Plan({
     <details class="small play-plan">
       <summary>
         Next call: asks <span class="break">{plan[0]?.endpoint_id}</span>
-        {others > 0 && `, then ${others} other${others > 1 ? "s" : ""}`}; holds {format.value.money(micro)} at
-        most
+        {others > 0 && `, then ${others} other${others > 1 ? "s" : ""}`}; holds {format.value.money(micro)}{" "}
+        {settings.value.maxTokens === "" ? "at first" : "at most"}
       </summary>
       <Table
         label="Endpoints that would be asked, in order"
@@ -61,6 +61,11 @@ function Plan({
           Not {each.endpoint_id}: {each.reason}
         </p>
       ))}
+      {settings.value.maxTokens === "" && (
+        <p class="quiet">
+          Without max tokens the hold grows with the answer; what is not used is given back.
+        </p>
+      )}
       {warnings.map((warning) => (
         <p key={warning} class="quiet break">
           {warning}
