@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ERRORS } from "../../base/errors.ts";
 import { jsonIn } from "../../base/json.ts";
 import * as field from "../../base/operation/fields.ts";
+import { haveOwnWords } from "../../record/own-words.ts";
 import type { CallRecord } from "../../record/record.ts";
 
 export const errorSchema = z
@@ -13,7 +14,7 @@ export const errorSchema = z
       .string()
       .nullable()
       .describe(
-        "What the client was told, redacted by the organisation's rules; 1,000 characters at most. Null where the words may quote the request and the organisation keeps no texts, and for records of earlier releases.",
+        "What the client was told, redacted by the organisation's rules; 1,000 characters at most. Null where the words may quote the request and the organisation keeps no texts, keeps them no more, or the caller may not read the payload; and for records of earlier releases.",
       ),
     status: z.int().describe("HTTP status of the error; a stream that had begun kept its 200."),
     param: z.string().nullable().describe("JSON pointer of the field at fault; null where none is."),
@@ -57,21 +58,22 @@ interface Kept {
   readonly details_cut?: unknown;
 }
 
-/** @param record with its error redacted, if its row still waits in the outbox */
-export function errorWire(record: CallRecord): z.input<typeof errorSchema> {
-  const { errorCode: code, errorMessage, errorDetails } = record;
+/**
+ * @param record with its error redacted, if its row still waits in the outbox
+ * @param mayReadTexts whether the reader may see what quotes the request, as its payload
+ */
+export function errorWire(record: CallRecord, mayReadTexts: boolean): z.input<typeof errorSchema> {
+  const { errorCode: code, errorDetails } = record;
   if (code === "") return null;
   const kept = keptIn(errorDetails);
+  const type = typeof kept.type === "string" ? kept.type : typeOf(code, record.httpStatus);
   const failed = record.attempts.findLast(({ errorClass }) => errorClass !== "");
   return {
-    type: typeof kept.type === "string" ? kept.type : typeOf(code, record.httpStatus),
+    type,
     code,
-    message: errorMessage === "" ? null : errorMessage,
     status: typeof kept.status === "number" ? kept.status : record.httpStatus,
-    param: typeof kept.param === "string" ? kept.param : null,
+    ...(mayReadTexts || haveOwnWords(code, type) ? wordsOf(record.errorMessage, kept) : NO_WORDS),
     ...(typeof kept.retry_after_ms === "number" && { retry_after_ms: kept.retry_after_ms }),
-    ...(isObject(kept.details) && { details: kept.details }),
-    ...(kept.details_cut === true && { details_cut: true as const }),
     ...(failed !== undefined && {
       upstream: {
         provider: failed.provider,
@@ -84,6 +86,15 @@ export function errorWire(record: CallRecord): z.input<typeof errorSchema> {
     }),
   };
 }
+
+const NO_WORDS = { message: null, param: null };
+
+const wordsOf = (message: string, { param, details, details_cut }: Kept) => ({
+  message: message === "" ? null : message,
+  param: typeof param === "string" ? param : null,
+  ...(isObject(details) && { details }),
+  ...(details_cut === true && { details_cut: true as const }),
+});
 
 function keptIn(text: string): Kept {
   const value = jsonIn(text);

@@ -123,7 +123,7 @@ export function lookupOperations(deps: LookupDeps) {
     errors: ["not_found", "analytics_unavailable"],
     async run({ params }, caller) {
       const found = await callRecord(deps, caller, params.id);
-      return generationWire(await withToldError(deps.finisher, found));
+      return generationWire(await withToldError(deps.finisher, found), mayReadTexts(found.record, caller));
     },
   });
 
@@ -142,15 +142,24 @@ export function lookupOperations(deps: LookupDeps) {
     async run({ params, query }, caller) {
       const found = await callRecord(deps, caller, params.id);
       const shown = await payloadOf(found, caller, query?.raw ?? false);
-      return requestDetailWire(await withToldError(deps.finisher, found), { planOf: deps.planOf, ...shown });
+      const beside = { planOf: deps.planOf, mayReadTexts: mayReadTexts(found.record, caller), ...shown };
+      return requestDetailWire(await withToldError(deps.finisher, found), beside);
     },
   });
+
+  /** The org keeps texts of calls for as long as it does now. */
+  const isOver = ({ tsMs, orgId }: CallRecord): boolean =>
+    tsMs <= clock.now() - deps.retentionDays(orgId) * DAY_MS;
+
+  /** Whether the caller may see what of an error may quote the request: as its payload. */
+  const mayReadTexts = (record: CallRecord, caller: Caller): boolean =>
+    !isOver(record) && mayReadPayload(caller, record);
 
   /** The payload as far as the caller may see it, or why there is none. */
   async function payloadOf({ record, pending }: FoundRecord, caller: Caller, raw: boolean) {
     const { payloadState } = record;
     if (payloadState !== "available") return { payloadState };
-    if (record.tsMs <= clock.now() - deps.retentionDays(record.orgId) * DAY_MS) return EXPIRED;
+    if (isOver(record)) return EXPIRED;
     if (!mayReadPayload(caller, record)) return { payloadState: "restricted" as const };
     const payload = pending
       ? await redactedPayload(deps.finisher, record)

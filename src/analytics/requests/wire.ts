@@ -82,8 +82,11 @@ export const generationSchema = z.object({
   error: errorSchema,
 });
 
-/** @param r with its error redacted, if its row still waits in the outbox */
-export const generationWire = (r: CallRecord): z.input<typeof generationSchema> => ({
+/**
+ * @param r with its error redacted, if its row still waits in the outbox
+ * @param mayReadTexts as of `errorWire`
+ */
+export const generationWire = (r: CallRecord, mayReadTexts: boolean): z.input<typeof generationSchema> => ({
   id: r.requestId,
   created: isoTime(r.tsMs),
   model: r.model,
@@ -109,7 +112,7 @@ export const generationWire = (r: CallRecord): z.input<typeof generationSchema> 
     ttft_ms: a.ttftMs,
   })),
   warnings: [...r.warnings],
-  error: errorWire(r),
+  error: errorWire(r, mayReadTexts),
 });
 
 export const requestSchema = z.object({
@@ -298,20 +301,25 @@ export interface DetailPayload {
 /** What a detail shows beside the record. */
 interface Beside {
   readonly planOf: PlanOf;
+  /** As of `errorWire`. */
+  readonly mayReadTexts: boolean;
   /** Why there is a payload to show, or none. */
   readonly payloadState: PayloadState | "restricted";
   readonly payload?: DetailPayload;
 }
 
 /** @param r as of `generationWire` */
-export function requestDetailWire(r: CallRecord, { planOf, payloadState, payload }: Beside): Detail {
+export function requestDetailWire(
+  r: CallRecord,
+  { planOf, mayReadTexts, payloadState, payload }: Beside,
+): Detail {
   const usage = usageWire(r.usage);
-  const { cost, timing } = generationWire(r);
+  const { cost, timing, error } = generationWire(r, mayReadTexts);
   return {
     ...(valuesOf(r, DETAIL_COLUMNS) as Detail),
     ...listItem(valuesOf(r, LIST_COLUMNS)),
     plan: planWire(r, planOf(r)),
-    error: errorWire(r),
+    error,
     cost,
     receipt: `/v1/generation/${r.requestId}/receipt`,
     ledger: isCharged(r) ? `/v1/credits/ledger?request_id=${r.requestId}` : null,

@@ -210,6 +210,24 @@ describe.each([false, true])("a call, streamed: %s", (stream) => {
   });
 });
 
+test("words that may quote the request are for those who may read its payload", async () => {
+  const project = await gateway.call("POST", "/v1/projects", { body: { slug: "other", name: "Other" } });
+  const body = { name: "elsewhere", project_id: project.json.id, scopes: ["read:usage"] };
+  const made = await gateway.call("POST", "/v1/keys", { body });
+  expect(made.status).toBe(201);
+  const byProvider = await gateway.chat(refusing(400, "I heard: my secret"));
+  const byGateway = await gateway.chat({ model: "weir/my-secret" });
+  for (const answer of [byProvider, byGateway]) {
+    expect(toldIn(answer).message).toContain("secret");
+    const { error } = await noted(idOf(answer), made.json.secret);
+    expect(error).toMatchObject({ code: toldIn(answer).code, status: answer.status, message: null });
+    expect(JSON.stringify(error)).not.toContain("secret");
+  }
+  const unreachable = await gateway.chat({ svc: { route: { require: { regions: ["mars"] } } } });
+  const { error } = await noted(idOf(unreachable), made.json.secret);
+  expect(error.message).toBe(toldIn(unreachable).message);
+});
+
 test("a stream that breaks says what its last event said, with the status of the error", async () => {
   const answer = await gateway.chat({ stream: true, ...asked("Break [[sim fault=reset_mid after=4]]") });
   const told = toldIn(answer);

@@ -1,5 +1,6 @@
 /** What a call's record keeps of the error that its client was told: the words and what they say as data, both bounded. */
-import type { ErrorName, WeirError } from "../../../base/errors.ts";
+import type { WeirError } from "../../../base/errors.ts";
+import { hasOwnWords } from "../../../record/own-words.ts";
 import type { RecordedError } from "../../../record/record.ts";
 import type { ClientFormat } from "../../../wire/format.ts";
 
@@ -11,28 +12,6 @@ const MAX_DETAILS = 8000;
 const SHORT_LIST = 20;
 const SHORT_TEXT = 200;
 const DEEPEST = 4;
-
-/**
- * Errors whose words are the gateway's own: figures, names of models, the org's policies and requirements. The words of all others may
- * quote the request.
- */
-const OWN_WORDS: ReadonlySet<ErrorName> = new Set([
-  "rpm",
-  "tpm",
-  "concurrency",
-  "insufficient_credits",
-  "budget_exceeded",
-  "plan_limit",
-  "denied_by_policy",
-  "no_endpoint",
-  "upstream_all_out",
-  "upstream_timeout",
-  "upstream_invalid_response",
-  "storage_unavailable",
-  "shutting_down",
-  "payload_too_large",
-  "internal",
-]);
 
 const NOTHING: RecordedError = Object.freeze({ errorMessage: "", errorDetails: "" });
 
@@ -48,7 +27,7 @@ export function recordedError(
   if (error === undefined) return NOTHING;
   const { kind, message, type, status, param, retryAfterMs, details } = error;
   const always = { type, status, ...(retryAfterMs !== undefined && { retry_after_ms: retryAfterMs }) };
-  if (!keepsText && !OWN_WORDS.has(kind)) return { errorMessage: "", errorDetails: JSON.stringify(always) };
+  if (!keepsText && !hasOwnWords(kind)) return { errorMessage: "", errorDetails: JSON.stringify(always) };
   return {
     errorMessage: cutAt(errorWords?.(error) ?? message, MAX_WORDS),
     errorDetails: JSON.stringify({
