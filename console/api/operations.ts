@@ -3,7 +3,9 @@
 /** Method, path, and who may call it, as `x-svc-access` says. */
 export const ROUTES = {
   createKey: ["POST", "/v1/keys", "write:keys / member"],
+  createPlaygroundKey: ["POST", "/v1/playground/key", "no key / member"],
   createTopup: ["POST", "/v1/credits/topups", "write:billing / billing"],
+  dryRun: ["POST", "/v1/svc/dry_run", "inference / member"],
   exportInvoices: ["GET", "/v1/invoices/export", "read:billing / billing"],
   getAttention: ["GET", "/v1/attention", "key / everyone"],
   getAutoTopup: ["GET", "/v1/credits/auto-topup", "read:billing / billing"],
@@ -114,6 +116,43 @@ export interface Operations {
       secret: string;
     };
   };
+  createPlaygroundKey: {
+    params: undefined;
+    query: undefined;
+    body: {
+      project_id: string;
+      environment?: "live" | "test";
+    };
+    answer: {
+      id: string;
+      project_id: string;
+      name: string;
+      hint: string;
+      kind: "playground";
+      environment: "live" | "test";
+      scopes: readonly ("inference" | "read:usage" | "read:catalog" | "read:billing" | "write:billing" | "read:keys" | "write:keys" | "read:org" | "write:org" | "read:policies" | "write:policies" | "read:payloads")[];
+      status: "active" | "rotating" | "revoked" | "expired";
+      limits: {
+        rpm?: number;
+        tpm?: number;
+        concurrency?: number;
+      };
+      budget: {
+        daily_micro: number;
+        hard: boolean;
+      };
+      on_disconnect: "cancel" | "drain";
+      hold?: "full" | "fit";
+      svc_version: string;
+      created_at: string;
+      created_by?: string;
+      last_used_at?: string;
+      lineage_id?: string;
+      expires_at?: string;
+      revoked_at?: string;
+      secret: string;
+    };
+  };
   createTopup: {
     params: undefined;
     query: undefined;
@@ -177,6 +216,238 @@ export interface Operations {
         min_amount_minor: number;
         display: string;
       };
+    };
+  };
+  dryRun: {
+    params: undefined;
+    query: {
+      project_id?: string;
+      environment?: "live" | "test";
+    };
+    body: {
+      model: string;
+      messages: readonly ({
+        role: "system" | "user" | "assistant";
+        content: string | readonly ({
+          type: "text";
+          text: string;
+          cache?: {
+            ttl?: "5m" | "1h";
+          };
+          seal?: {
+            by: "anthropic" | "google" | "openai";
+            data: string;
+          };
+          citations?: readonly ({
+            type: "url" | "document";
+          })[];
+        } | {
+          type: "image";
+          data?: string;
+          media_type?: string;
+          url?: string;
+          file_id?: string;
+          detail?: string;
+          cache?: {
+            ttl?: "5m" | "1h";
+          };
+          seal?: {
+            by: "anthropic" | "google" | "openai";
+            data: string;
+          };
+        } | {
+          type: "document";
+          data?: string;
+          media_type?: string;
+          url?: string;
+          file_id?: string;
+          text?: string;
+          name?: string;
+          context?: string;
+          citations?: boolean;
+          cache?: {
+            ttl?: "5m" | "1h";
+          };
+        } | {
+          type: "audio" | "video";
+          data?: string;
+          media_type?: string;
+          url?: string;
+          file_id?: string;
+        } | {
+          type: "tool_call";
+          id: string;
+          name: string;
+          arguments: string;
+          seal?: {
+            by: "anthropic" | "google" | "openai";
+            data: string;
+          };
+          cache?: {
+            ttl?: "5m" | "1h";
+          };
+        } | {
+          type: "tool_result";
+          id: string;
+          name?: string;
+          content: string | readonly ({
+            type: "text";
+            text: string;
+            cache?: {
+              ttl?: "5m" | "1h";
+            };
+            seal?: {
+              by: "anthropic" | "google" | "openai";
+              data: string;
+            };
+            citations?: readonly ({
+              type: "url" | "document";
+            })[];
+          } | {
+            type: "image";
+            data?: string;
+            media_type?: string;
+            url?: string;
+            file_id?: string;
+            detail?: string;
+            cache?: {
+              ttl?: "5m" | "1h";
+            };
+            seal?: {
+              by: "anthropic" | "google" | "openai";
+              data: string;
+            };
+          } | {
+            type: "document";
+            data?: string;
+            media_type?: string;
+            url?: string;
+            file_id?: string;
+            text?: string;
+            name?: string;
+            context?: string;
+            citations?: boolean;
+            cache?: {
+              ttl?: "5m" | "1h";
+            };
+          })[];
+          is_error?: boolean;
+          cache?: {
+            ttl?: "5m" | "1h";
+          };
+        } | {
+          type: "reasoning";
+          text: string;
+          summary?: boolean;
+          redacted?: boolean;
+          seal?: {
+            by: "anthropic" | "google" | "openai";
+            data: string;
+          };
+        } | {
+          type: "refusal";
+          text: string;
+        })[];
+      })[];
+      stream?: boolean;
+      generation?: {
+        max_tokens?: number;
+        temperature?: number;
+        top_p?: number;
+        top_k?: number;
+        stop?: string | readonly (string)[];
+        seed?: number;
+        frequency_penalty?: number;
+        presence_penalty?: number;
+        logit_bias?: Record<string, number>;
+        logprobs?: number;
+        candidates?: number;
+        reasoning?: {
+          effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+          budget_tokens?: number;
+          adaptive?: boolean;
+          show?: boolean;
+        };
+        verbosity?: string;
+        service_tier?: string;
+        cache_key?: string;
+      };
+      tools?: readonly ({
+        name: string;
+        description?: string;
+        parameters?: Record<string, unknown>;
+        strict?: boolean;
+        cache?: {
+          ttl?: "5m" | "1h";
+        };
+      })[];
+      tool_choice?: "auto" | "none" | "required" | {
+        name: string;
+      };
+      parallel_tools?: boolean;
+      format?: {
+        type: "text";
+      } | {
+        type: "json";
+      } | {
+        type: "json_schema";
+        name?: string;
+        description?: string;
+        schema: Record<string, unknown>;
+        strict?: boolean;
+      };
+      route?: {
+        providers?: {
+          order?: readonly (string)[];
+          only?: readonly (string)[];
+          ignore?: readonly (string)[];
+        };
+        fallbacks?: boolean;
+        sort?: "price" | "latency" | "throughput" | "balanced";
+        require?: {
+          zdr?: boolean;
+          no_train?: boolean;
+          regions?: readonly (string)[];
+          max_price?: {
+            input?: number;
+            output?: number;
+          };
+        };
+        max_attempts?: number;
+        timeout_ms?: number;
+        affinity?: "none" | "user" | "session" | "prompt";
+      };
+      data_policy?: "no_train" | "zdr";
+      metadata?: {
+        app?: string;
+        user_id?: string;
+        session_id?: string;
+        tags?: Record<string, string>;
+      };
+      compat?: {
+        strict?: boolean;
+      };
+      provider_options?: Record<string, unknown>;
+      on_disconnect?: "cancel" | "drain";
+      hold?: "full" | "fit";
+      hold_wait_ms?: number;
+    };
+    answer: {
+      plan: readonly ({
+        endpoint_id: string;
+        provider: string;
+        score: number;
+        reason: string;
+      })[];
+      excluded: readonly ({
+        endpoint_id: string;
+        kind: string;
+        reason: string;
+      })[];
+      trace: string;
+      warnings: readonly (string)[];
+      reserve_micro: number;
+      price_version: string;
     };
   };
   exportInvoices: {

@@ -9,6 +9,8 @@ export interface ConsolePage {
   /** Words by which the palette finds it, beside its title. */
   readonly words: string;
   readonly needs: readonly Name[];
+  /** Not in the navigation: something leads there. */
+  readonly isHidden?: boolean;
   readonly load: () => Promise<ComponentType>;
 }
 
@@ -69,5 +71,13 @@ export const PAGES: readonly ConsolePage[] = [
     words: "balance ledger top-up invoices money billing",
     needs: ["getCredits"],
     load: async () => (await import("../pages/credits/credits.tsx")).Credits,
+  },
+  {
+    path: "welcome",
+    title: "Your first call",
+    words: "welcome start try begin",
+    needs: ["getUsage"],
+    isHidden: true,
+    load: async () => (await import("../pages/welcome/welcome.tsx")).Welcome,
   },
 ];

@@ -10,7 +10,7 @@ import { Page } from "../parts/panel.tsx";
 import { NoOrg } from "./no-org.tsx";
 import { type ConsolePage, PAGES } from "./pages.ts";
 import { openPalette, Palette } from "./palette.tsx";
-import { go, pageAddress, segments } from "./router.ts";
+import { go, pageAddress, query, segments } from "./router.ts";
 import { chooseOrg, listedOrg, mayCall, me, org, orgSlug, sessionFault, signOut } from "./session.ts";
 import { chooseTheme, type Theme, theme } from "./theme.ts";
 
@@ -18,6 +18,8 @@ import { chooseTheme, type Theme, theme } from "./theme.ts";
 export const openPages = computed<readonly ConsolePage[]>(() =>
   org.value === undefined ? [] : PAGES.filter(({ needs }) => needs.every(mayCall)),
 );
+
+const listedPages = computed(() => openPages.value.filter(({ isHidden }) => isHidden !== true));
 
 const pageName = computed(() => segments.value[1] ?? "");
 
@@ -56,7 +58,7 @@ function Navigation() {
       </Link>
       <OrgChoice />
       <ul>
-        {openPages.value.map(({ path, title }) => (
+        {listedPages.value.map(({ path, title }) => (
           <li key={path}>
             <Link to={[path]} current={path === pageName.value}>
               {title}
@@ -113,8 +115,9 @@ function CurrentPage() {
   const [, drawAgain] = useState(0);
   const [isLost, setLost] = useState(false);
   useEffect(() => {
-    const home = openPages.value[0];
-    if (name === "" && home !== undefined) go(pageAddress(slug, [home.path]) + location.search, "replace");
+    const isFirst = query.value.has("welcome");
+    const home = openPages.value.find(({ path }) => path === "welcome" || !isFirst);
+    if (name === "" && home !== undefined) go(pageAddress(slug, [home.path]), "replace");
   }, [name, slug]);
   useEffect(() => {
     if (page === undefined || loaded.has(page.path)) return;
@@ -158,7 +161,7 @@ function Missing() {
 
 const Links = () => (
   <p class="row">
-    {openPages.value.map(({ path, title }) => (
+    {listedPages.value.map(({ path, title }) => (
       <Link key={path} to={[path]}>
         {title}
       </Link>

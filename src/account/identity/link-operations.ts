@@ -17,6 +17,8 @@ import type { SignInLink } from "./sign-in-link.ts";
 
 /** Where a browser goes after a sign-in. */
 export const CONSOLE = "/console";
+/** Where the link leads: the console opens on a first call to try. */
+const FIRST_CALL = `${CONSOLE}?welcome=1`;
 
 /** Links are offered: only this machine reaches the gateway, directly, and its own identity provider is in use. */
 export interface OfferedLink {
@@ -80,7 +82,7 @@ async function useLink(deps: LinkOperationDeps, token: string, caller: Caller, h
     isByLink: true,
   });
   const set = [cookies.session(session, maxAgeMs)];
-  return redirect(CONSOLE, { headers: { "referrer-policy": "no-referrer" }, cookies: set });
+  return redirect(FIRST_CALL, { headers: { "referrer-policy": "no-referrer" }, cookies: set });
 }
 
 /** @throws WeirError `not_found` where no link is offered, or the request comes from elsewhere */

@@ -111,7 +111,7 @@ test("the link of a start, and a sign-in without a place to go back to, lead to 
   await linked.goto(link);
   await linked.reload();
   await linked.getByRole("button", { name: "Sign in" }).click();
-  await linked.waitForURL("**/console");
+  await linked.waitForURL(/\/console/);
   await linked.goto(`${gateway.url}/auth/me`);
   expect(await shown(linked)).toMatchObject({ role: "owner" });
 

@@ -26,7 +26,7 @@ describe("on this machine alone", () => {
     const url = link();
     expect(url.startsWith(`${gateway.url}/auth/link/`)).toBe(true);
     const answer = await called("POST", url);
-    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/console"]);
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/console?welcome=1"]);
     expect(answer.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^svc_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/),
     ]);
