@@ -1,7 +1,7 @@
 /** The frame of every page: the org, the pages that the person's role opens, the theme, and the way out. */
 import { computed } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { Choice } from "../parts/field.tsx";
 import { Link } from "../parts/link.tsx";
@@ -51,13 +51,24 @@ export function Shell() {
 
 function Navigation() {
   const home = openPages.value[0];
+  const list = useRef<HTMLUListElement>(null);
+  // Where the window is narrow the list is one row that scrolls: the page that is shown is in sight.
+  useEffect(() => {
+    const row = list.current;
+    const current = row?.querySelector<HTMLElement>("[aria-current]");
+    if (row === null || current == null || row.scrollWidth <= row.clientWidth) return;
+    row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
+  }, [pageName.value]);
   return (
     <nav class="shell-nav" aria-label="Pages">
       <Link class="shell-name" to={home === undefined ? [] : [home.path]}>
         Weir
       </Link>
       <OrgChoice />
-      <ul>
+      <button type="button" class="shell-find" onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
+        Find <kbd>{IS_APPLE ? "⌘K" : "Ctrl K"}</kbd>
+      </button>
+      <ul ref={list}>
         {listedPages.value.map(({ path, title }) => (
           <li key={path}>
             <Link to={[path]} current={path === pageName.value}>
@@ -66,13 +77,39 @@ function Navigation() {
           </li>
         ))}
       </ul>
-      <div class="shell-foot">
-        <Button kind="quiet" onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
-          Find <kbd>⌘K</kbd>
-        </Button>
-        <a class="small" href="/docs">
-          API reference
-        </a>
+      <OwnMenu />
+    </nav>
+  );
+}
+
+const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
+/** What is the reader's own: the theme, and the way out. It closes with Escape, and with a click elsewhere. */
+function OwnMenu() {
+  const menu = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const close = (event: Event) => {
+      const isElsewhere = !(event.target instanceof Node && menu.current?.contains(event.target));
+      const isEscape = event instanceof KeyboardEvent && event.key === "Escape";
+      if (menu.current?.open !== true || !(isEscape || (event.type === "pointerdown" && isElsewhere))) return;
+      menu.current.open = false;
+      if (isEscape) menu.current.querySelector("summary")?.focus();
+    };
+    addEventListener("pointerdown", close);
+    addEventListener("keydown", close);
+    return () => {
+      removeEventListener("pointerdown", close);
+      removeEventListener("keydown", close);
+    };
+  }, []);
+  const email = me.value?.user.email ?? "";
+  return (
+    <details class="shell-own" ref={menu}>
+      <summary aria-label={`${email}: theme, sign out`}>
+        <span class="shell-email">{email}</span>
+      </summary>
+      <div class="shell-own-list">
+        <span class="small quiet break">{email}</span>
         <Choice
           label="Theme"
           value={theme.value}
@@ -83,18 +120,16 @@ function Navigation() {
             ["dark", "Dark"],
           ]}
         />
-        <span class="small quiet break">{me.value?.user.email}</span>
-        <Button kind="quiet" onClick={() => void signOut()}>
-          Sign out
-        </Button>
+        <a href="/docs">API reference</a>
+        <Button onClick={() => void signOut()}>Sign out</Button>
       </div>
-    </nav>
+    </details>
   );
 }
 
 function OrgChoice() {
   const orgs = me.value?.orgs ?? [];
-  if (orgs.length < 2) return <span class="small quiet break">{listedOrg.value?.name}</span>;
+  if (orgs.length < 2) return <span class="shell-org quiet">{listedOrg.value?.name}</span>;
   return (
     <Choice
       label="Organisation"

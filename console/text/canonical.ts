@@ -7,7 +7,7 @@ export interface ShownPart {
   /** `text`, `reasoning`, `tool call`, `tool result`, `image`, … */
   readonly kind: string;
   readonly text: string;
-  /** The name of a tool, a document. */
+  /** The name that a tool or a document has. */
   readonly name?: string;
   /** A picture that is in the request itself: a `data:` address of a kind that browsers draw. */
   readonly picture?: string;

@@ -24,7 +24,7 @@ export interface Format {
   shortCount(count: number): string;
   /** `12.3%`. @param share 0 to 1 */
   share(share: number): string;
-  /** `340 ms`, `2.41 s`. */
+  /** `340 ms`, `2.41 s`, `3 min 58 s`. */
   duration(ms: number): string;
   /** Date and time of day to the second: `30 Nov 2026, 12:04:05`. @param iso as the API gives it */
   time(iso: string): string;
@@ -83,12 +83,22 @@ export function formatFor(place: Place): Format {
     count: (count) => numbers.format(count),
     shortCount: (count) => (Math.abs(count) < 10_000 ? numbers.format(count) : short.format(count)),
     share: (share) => shares.format(share),
-    duration: (ms) =>
-      ms < 1000 ? `${numbers.format(Math.round(ms))} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`,
+    duration: (ms) => durationText(ms, numbers),
     time: (iso) => times.format(instant(iso)),
     day: (iso) => days.format(instant(iso)),
     clock: (iso) => clocks.format(instant(iso)),
   };
+}
+
+const MINUTE_S = 60;
+
+function durationText(ms: number, numbers: Intl.NumberFormat): string {
+  if (ms < 1000) return `${numbers.format(Math.round(ms))} ms`;
+  const seconds = ms / 1000;
+  if (seconds < MINUTE_S) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
+  const minutes = Math.floor(seconds / MINUTE_S);
+  if (minutes < MINUTE_S) return `${minutes} min ${Math.floor(seconds % MINUTE_S)} s`;
+  return `${numbers.format(Math.floor(minutes / MINUTE_S))} h ${minutes % MINUTE_S} min`;
 }
 
 /** Records carry `YYYY-MM-DD hh:mm:ss.mmm` in UTC, everything else ISO 8601. */

@@ -89,7 +89,7 @@ export function Feed() {
       }
     >
       <Panel title="Filters">
-        <div class="filters">
+        <div class="feed-filters">
           <Choice label="When" options={SINCE} {...chosen("within")} />
           <Choice label="Status" options={STATUS} {...chosen("status")} />
           <TextField label="Model" placeholder="vendor/model" {...chosen("model")} />

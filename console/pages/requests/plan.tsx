@@ -34,7 +34,10 @@ export function Plan({ detail }: { readonly detail: Detail }) {
           { head: "Order", cell: (each) => each.order ?? "–" },
           { head: "Endpoint", cell: (each) => <span class="break">{each.endpoint_id}</span> },
           { head: "", cell: (each) => <State considered={each} isGood={detail.status === "ok"} /> },
-          { head: "Why", cell: (each) => <span class="break">{each.excluded_because ?? each.reason}</span> },
+          {
+            head: "Why",
+            cell: (each) => <span class="break prose">{each.excluded_because ?? each.reason}</span>,
+          },
           {
             head: "Expected",
             isNumber: true,

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
 import { LIMIT_MS, until } from "../wait.ts";
 
 export const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
@@ -48,6 +48,7 @@ export async function openBrowser(url: string): Promise<ConsoleBrowser> {
 function watched(page: Page, origin: string): WatchedPage {
   const told: string[] = [];
   const received = new Map<string, number>();
+  countRequests(page);
   page.on("console", (line) => {
     if (line.type() === "error" || line.type() === "warning") told.push(`${page.url()}: ${line.text()}`);
   });
@@ -77,13 +78,28 @@ export async function signInBy(page: Page, url: string, email: string, name = "A
   await page.getByRole("heading", { level: 1 }).waitFor();
 }
 
+/** What a page has asked for and not got yet, the live stream left out: that one never ends. */
+const asked = new WeakMap<Page, Set<Request>>();
+
+/** What `untilShown` reads. To be called before the page asks for anything. */
+export function countRequests(page: Page): void {
+  const open = new Set<Request>();
+  asked.set(page, open);
+  page.on("request", (request) => {
+    if (new URL(request.url()).pathname !== "/v1/live") open.add(request);
+  });
+  const over = (request: Request) => void open.delete(request);
+  page.on("requestfinished", over);
+  page.on("requestfailed", over);
+}
+
 /** Waits until nothing on the page is being loaded. */
 export async function untilShown(page: Page): Promise<void> {
-  await page.waitForLoadState("networkidle");
-  // Not `waitForFunction`, which makes a function of a text in the page: its policy forbids that.
-  const isWaiting = () =>
-    page.evaluate<boolean>("document.querySelector('.waiting, [aria-busy=true]') !== null");
-  await until("nothing is being loaded", isWaiting, (seen) => !seen);
+  await page.waitForLoadState("load");
+  await until("all that the page asked for is there, and shown", async () => {
+    const isWaiting = await page.evaluate("document.querySelector('.waiting, [aria-busy=true]') !== null");
+    return isWaiting !== true && (asked.get(page)?.size ?? 0) === 0;
+  });
 }
 
 /**

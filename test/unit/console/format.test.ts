@@ -35,7 +35,9 @@ describe("money", () => {
 test.each([
   [812, "812 ms"],
   [1_204, "1.20 s"],
-  [61_250, "61.3 s"],
+  [41_250, "41.3 s"],
+  [61_250, "1 min 1 s"],
+  [5_520_000, "1 h 32 min"],
 ])("%i ms are %s", (ms, text) => expect(us.duration(ms)).toBe(text));
 
 test("a time is the org's, whether a record or another answer gives it", () => {

@@ -1,0 +1,116 @@
+/** What of a demo its views show: requests of each kind, a key, models. */
+import { OWNER } from "../demo/cast.ts";
+import { CANARY_MODEL } from "../demo/catalog.ts";
+import { Person } from "../demo/person.ts";
+import { until } from "../demo/world.ts";
+
+/** Ids. */
+export interface Samples {
+  /** Requests: answered with a kept conversation, with tools, failed, refused, answered by the second endpoint. */
+  readonly answered: string;
+  readonly tools: string;
+  readonly failed: string;
+  readonly refused: string;
+  readonly fallback: string;
+  readonly key: string;
+  readonly model: string;
+  readonly otherModel: string;
+}
+
+interface Listed {
+  readonly request_id: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly stop_reason: string;
+  /** Its payload is kept. */
+  readonly logged: boolean;
+}
+
+/** Pages of the feed that are looked through: the real calls, which come first, are on them. */
+const MOST_PAGES = 8;
+
+/** @throws Error where the demo has none of a kind */
+export async function samplesOf(owner: Person): Promise<Samples> {
+  const { data: keys } = await owner.call<{ data: { id: string; name: string }[] }>(
+    "GET",
+    "/v1/keys?limit=100",
+  );
+  return {
+    answered: await requestOf(owner, "status=ok", ({ logged, stop_reason: why }) => logged && why === "stop"),
+    tools: await requestOf(
+      owner,
+      "status=ok",
+      ({ logged, stop_reason: why }) => logged && why === "tool_calls",
+    ),
+    failed: await requestOf(owner, "status=error", () => true),
+    refused: await requestOf(owner, "status=rejected", () => true),
+    fallback: await requestOf(owner, "fallbacks_only=true&status=ok", ({ attempts }) => attempts > 1),
+    key: keys.find(({ name }) => name.startsWith("support/"))?.id ?? "",
+    model: CANARY_MODEL,
+    otherModel: "anthropic/claude-sonnet-5",
+  };
+}
+
+async function requestOf(
+  owner: Person,
+  filters: string,
+  isWanted: (call: Listed) => boolean,
+): Promise<string> {
+  let cursor = "";
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const { data = [], next_cursor: next = "" } = await owner.call<{ data?: Listed[]; next_cursor?: string }>(
+      "GET",
+      `/v1/requests?limit=100&${filters}&cursor=${encodeURIComponent(cursor)}`,
+    );
+    const found = data.find(isWanted);
+    if (found !== undefined) return found.request_id;
+    if (next === "") break;
+    cursor = next;
+  }
+  throw new Error(`the demo has no request of ${filters}`);
+}
+
+/** The owner, once ClickHouse answers. */
+export async function ownerAt(url: string): Promise<Person> {
+  const owner = await Person.signIn(url, OWNER);
+  await until("requests are answered", async () => {
+    const page = await owner.call<{ data?: unknown[] }>("GET", "/v1/requests?limit=1", undefined, [503]);
+    return (page.data?.length ?? 0) > 0;
+  });
+  return owner;
+}
+
+/** Streams that last until they are ended, so that something runs. */
+export interface RunningCalls {
+  end(): void;
+}
+
+const RUNNING = ["openai/gpt-5.4", "google/gemini-3.5-flash", "openai/gpt-5.4-mini"] as const;
+
+export async function runCalls(url: string, owner: Person): Promise<RunningCalls> {
+  const { data: projects } = await owner.call<{ data: { id: string }[] }>("GET", "/v1/projects");
+  const name = `screens/${projects.length}`;
+  const { secret } = await owner.call<{ secret: string }>("POST", "/v1/keys", {
+    name,
+    project_id: projects[0]?.id,
+  });
+  const over = new AbortController();
+  const call = async (model: string, text: string) => {
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      signal: over.signal,
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ model, stream: true, messages: [{ role: "user", content: text }] }),
+    });
+    await answer.text();
+  };
+  const quietly = (done: Promise<void>) => void done.catch(() => undefined);
+  for (const model of RUNNING) quietly(call(model, "[[sim tokens=6000 gap_ms=100]]"));
+  const short = setInterval(() => quietly(call("openai/gpt-5.4-mini", "[[sim tokens=5 gap_ms=50]]")), 1000);
+  return {
+    end() {
+      clearInterval(short);
+      over.abort();
+    },
+  };
+}
