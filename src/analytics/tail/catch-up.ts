@@ -42,7 +42,10 @@ export class CatchUp {
   async send(): Promise<boolean> {
     const { history, limit, caller, filters, client, textOf, most = Number.POSITIVE_INFINITY } = this.#deps;
     while (!client.isOver) {
-      const { rows, isLast } = await limit(() => rowsAfter(history, caller, filters, this.#position));
+      const { rows, isLast } = await limit(() =>
+        // Whoever left while others were read for has nothing read.
+        client.isOver ? { rows: [], isLast: true } : rowsAfter(history, caller, filters, this.#position),
+      );
       const last = rows.at(-1);
       if (last !== undefined) {
         this.#position = { settledAtUs: last.settledAtUs, requestId: last.item.request_id };
