@@ -1,5 +1,5 @@
 /** Who of an org has a budget: the port of `GET /v1/usage/budgets` and of what needs attention. Reads few rows, however many keys there are. */
-import type { KeyRow } from "../../account/key.ts";
+import { type KeyRow, keyWorks } from "../../account/key.ts";
 import type { OrgRow } from "../../account/org.ts";
 import type { ProjectRow } from "../../account/project.ts";
 import type { AccountTables } from "../../account/tables.ts";
@@ -14,6 +14,8 @@ import type { House } from "./house.ts";
 const FEW = 200;
 /** So many that are noted are looked at. */
 const MOST_NOTED = 500;
+/** Rotations of a key within a period that are followed. */
+const MOST_ROTATIONS = 100;
 
 interface OwnerPorts {
   readonly accounts: AccountTables;
@@ -49,7 +51,11 @@ const budgetOwners =
         .of(orgId, "project", monthOf(day), MOST_NOTED)
         .map((id) => accounts.project(id))
         .filter((row) => row?.status === "active");
-    const nearKeys = () => near.of(orgId, "key", day, MOST_NOTED).map((id) => accounts.key(id));
+    const nearKeys = () =>
+      near
+        .of(orgId, "key", day, MOST_NOTED)
+        .map((id) => newestOf(accounts, accounts.key(id)))
+        .filter((row) => row !== undefined && keyWorks(row, clock.now()));
     return {
       owners: [
         ...ofOrg(org),
@@ -59,6 +65,14 @@ const budgetOwners =
       isWhole: projects !== undefined && keys !== undefined,
     };
   };
+
+/** The key that has replaced a key, by however many rotations: what was noted is the key of a call, which may have been replaced since. */
+function newestOf(accounts: Pick<AccountTables, "key">, row: KeyRow | undefined): KeyRow | undefined {
+  let newest = row;
+  for (let turns = 0; newest?.replacedBy !== undefined && turns < MOST_ROTATIONS; turns++)
+    newest = accounts.key(newest.replacedBy);
+  return newest;
+}
 
 const budget = (microUsd: number | null | undefined, hard: boolean): Budget | undefined =>
   microUsd === null || microUsd === undefined || microUsd === 0
