@@ -6,10 +6,11 @@ import type { World } from "./world.ts";
 /** Refused, once the budget is used up. */
 const REFUSED_CALLS = 12;
 
-/** Sets the monthly budget of a project so that nine tenths of it are spent. */
+/** Sets the monthly budget of a project so that nine tenths of it are spent; sets none where nothing is. */
 export async function nearBudget({ owner, projects }: World, slug: ProjectSlug): Promise<void> {
   const path = `/v1/projects/${projects.get(slug)}`;
   const { spend_month_micro: spent } = await owner.call<{ spend_month_micro: number }>("GET", path);
+  if (spent === 0) return;
   await owner.call("PATCH", path, { budget: { monthly_micro: Math.ceil(spent / 0.9), hard: true } });
 }
 

@@ -20,8 +20,9 @@ import { addKeys } from "./keys.ts";
 import type { Person } from "./person.ts";
 import { buyCredit, makeWorld, until, type World } from "./world.ts";
 
-/** In the data folder of a demo: only a folder that has it is ever emptied. */
-const MARK = "demo.json";
+/** In the data folder of a demo: only a folder that has it, with this word in it, is ever emptied. */
+const MARK = "weir-demo.json";
+const MADE_BY = "npm run seed -- demo";
 
 export interface DemoOptions {
   readonly dataDir: string;
@@ -44,7 +45,10 @@ export const configDirOf = (dataDir: string): string => join(dataDir, "config");
 export async function seedDemo(options: DemoOptions): Promise<void> {
   const { dataDir, requests, keys, calls, seed, nowMs, say } = options;
   await prepareFolder(dataDir);
-  writeFileSync(join(dataDir, MARK), `${JSON.stringify({ seed, requests, keys, calls })}\n`);
+  writeFileSync(
+    join(dataDir, MARK),
+    `${JSON.stringify({ made_by: MADE_BY, seed, requests, keys, calls })}\n`,
+  );
   writeCatalog(configDirOf(dataDir), keys);
   const { world, models } = await livelyGateway(options);
   await makeOlder(dataDir, world.orgId, nowMs);
@@ -78,7 +82,7 @@ async function prepareFolder(dataDir: string): Promise<void> {
 
 function isDemo(dataDir: string): boolean {
   try {
-    return typeof JSON.parse(readFileSync(join(dataDir, MARK), "utf8")).seed === "number";
+    return JSON.parse(readFileSync(join(dataDir, MARK), "utf8")).made_by === MADE_BY;
   } catch {
     return false;
   }

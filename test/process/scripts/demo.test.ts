@@ -167,9 +167,13 @@ describe("a folder", () => {
     const other = join(folder, "other");
     mkdirSync(other);
     writeFileSync(join(other, "notes.txt"), "mine");
+    // Files of other programs, which are called so too.
+    for (const mark of ["demo.json", "weir-demo.json"])
+      writeFileSync(join(other, mark), JSON.stringify({ seed: 1, scene: "a level" }));
+    const before = readdirSync(other);
     const { code, err } = await seed("--data-dir", other, ...sizes);
     expect([code, err]).toEqual([1, expect.stringContaining("is not empty and no demo's")]);
-    expect(readdirSync(other)).toEqual(["notes.txt"]);
+    expect(readdirSync(other)).toEqual(before);
     expect(readFileSync(join(other, "notes.txt"), "utf8")).toBe("mine");
   });
 
