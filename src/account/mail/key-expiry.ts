@@ -9,6 +9,7 @@ import { DAY_MS } from "../../base/time.ts";
 import { type JobHandler, jobKind } from "../../store/jobs/job.ts";
 import type { JobQueue } from "../../store/jobs/jobs.ts";
 import { type KeyRow, keyStatus } from "../key.ts";
+import { isOfPlayground } from "../key-tables.ts";
 import type { AccountTables } from "../tables.ts";
 import type { OrgMails } from "./org-mails.ts";
 import { keyExpiring } from "./templates/key-expiring.ts";
@@ -57,8 +58,9 @@ export function keyLooker(deps: KeyExpiryDeps): JobHandler<unknown> {
   };
 }
 
-/** A key that a rotation replaces has its successor already. */
+/** A key that a rotation replaces has its successor already; one of the playground has an hour each time that its person asks for it. */
 const isToBeTold = (key: KeyRow, nowMs: number): boolean =>
+  !isOfPlayground(key) &&
   key.expiresAtMs !== null &&
   key.expiresAtMs <= nowMs + TOLD_BEFORE_MS &&
   key.expiresAtMs - key.createdAtMs > SHORT_LIVED_MS &&

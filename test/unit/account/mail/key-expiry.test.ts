@@ -70,6 +70,22 @@ test("one whose maker has left is told of to those who answer for the org", asyn
   expect((await mailsAfter(24)).map(({ to }) => to)).toEqual(["owner@acme.example", "owner@acme.example"]);
 });
 
+test("a key of the playground is not told of, however long its person has had it", async () => {
+  const nowMs = rig.clock.now();
+  const person = await rig.member("player@acme.example", "member");
+  const owner = {
+    orgId: rig.org.id,
+    personId: person.id,
+    projectId: "prj_1",
+    environment: "live",
+  } as const;
+  // Its secret is replaced in its place: it has the age of the first one, and the end of the last.
+  const times = { createdAtMs: nowMs - 30 * DAY_MS, expiresAtMs: nowMs + 1.5 * DAY_MS };
+  const row = keyOf(null, { kind: "playground", createdBy: person.id, personId: person.id, ...times });
+  await rig.store.act(() => rig.accounts.putPlaygroundKey(owner, row));
+  expect(await mailsAfter(1)).toEqual([]);
+});
+
 test("keys of two weeks or less, revoked ones and those that a rotation replaced are not told of", async () => {
   const nowMs = rig.clock.now();
   await add(keyOf(14), revokedKey(keyOf(20), nowMs), keyOf(20, { revokedAtMs: nowMs + 19 * DAY_MS }));
