@@ -18,6 +18,7 @@ export class EventReader {
 
   /** @returns the events that are whole now */
   read(piece: string): readonly SentEvent[] {
+    if (piece === "") return [];
     const text = this.#rest + (this.#endedInReturn && piece.startsWith("\n") ? piece.slice(1) : piece);
     this.#endedInReturn = text.endsWith("\r");
     const lines = text.split(/\r\n|\n|\r/);

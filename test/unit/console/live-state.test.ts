@@ -21,6 +21,8 @@ describe("events of a stream", () => {
         const read = at.slice(1).flatMap((end, i) => reader.read(TEXT.slice(at[i], end)));
         expect(read).toEqual(EVENTS);
       }),
+      // An empty piece between a carriage return and its line feed.
+      { examples: [[[59, 59]]] },
     );
   });
 });
