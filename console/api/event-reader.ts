@@ -8,6 +8,12 @@ export interface SentEvent {
   readonly data: string;
 }
 
+/** An event whose data is an object of JSON, read. */
+export interface ReadEvent {
+  readonly name: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
 export class EventReader {
   #rest = "";
   #name = "";

@@ -1,13 +1,7 @@
 /** Model calls of the playground: a generation that is streamed, by the person's playground key and without their session. */
 import { ApiError, asked, type ErrorBody } from "./call.ts";
-import { EventReader } from "./event-reader.ts";
+import { EventReader, type ReadEvent } from "./event-reader.ts";
 import { playgroundSecret } from "./playground-key.ts";
-
-/** An event of the native stream, its data read. */
-export interface GenerateEvent {
-  readonly name: string;
-  readonly data: Readonly<Record<string, unknown>>;
-}
 
 interface Asked {
   /** Id of the project whose key pays. */
@@ -17,7 +11,7 @@ interface Asked {
   readonly signal: AbortSignal;
   /** The answer has begun: the id by which the request is found. */
   readonly onRequest: (requestId: string) => void;
-  readonly onEvents: (events: readonly GenerateEvent[]) => void;
+  readonly onEvents: (events: readonly ReadEvent[]) => void;
 }
 
 /**

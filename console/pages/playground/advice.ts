@@ -1,5 +1,4 @@
 /** What to do about a call that the gateway refused, where that is not in its own words. Pure. */
-import type { ApiError } from "../../api/call.ts";
 import { isFields, textOf } from "./message.ts";
 
 export interface Advice {
@@ -8,7 +7,13 @@ export interface Advice {
   readonly page?: readonly [path: string, title: string];
 }
 
-export function adviceFor({ code, details }: ApiError): Advice | undefined {
+/** What an error of the API says of itself. */
+interface Refusal {
+  readonly code: string;
+  readonly details: unknown;
+}
+
+export function adviceFor({ code, details }: Refusal): Advice | undefined {
   const about = isFields(details) ? details : {};
   switch (code) {
     case "budget_exceeded":

@@ -2,7 +2,7 @@
  * A native stream as an answer that grows. Texts are appended as they come and never copied; whoever draws takes a snapshot, as often as
  * it likes. Pure.
  */
-import type { GenerateEvent } from "../../api/generate.ts";
+import type { ReadEvent } from "../../api/event-reader.ts";
 import { type Fields, isFields, type Part, textOf } from "./message.ts";
 
 export interface Tokens {
@@ -65,7 +65,7 @@ export class GrowingAnswer {
   #cut = 0;
 
   /** @returns whether something of the answer itself came */
-  take(events: readonly GenerateEvent[]): boolean {
+  take(events: readonly ReadEvent[]): boolean {
     let hasContent = false;
     for (const { name, data } of events) {
       // The playground asks for one answer: what else a model sends is in the request's detail.

@@ -4,7 +4,8 @@ import { Button } from "../../parts/button.tsx";
 import { TextArea } from "../../parts/field.tsx";
 import { Note } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { filesOf, PICTURE_TYPES, pictureOf, taken } from "./pictures.ts";
+import { PICTURE_TYPES, taken } from "./picture.ts";
+import { filesOf, pictureOf } from "./picture-files.ts";
 import { isRunning, maySend, obstacle, pictures, send, stopAll, takesPictures, text } from "./state.ts";
 
 export function Composer() {

@@ -7,7 +7,7 @@ import type { Answer as ApiAnswer } from "../../api/call.ts";
 import { filter, query, setFilters } from "../../app/router.ts";
 import { Lane } from "./lane.ts";
 import { type Message, openCalls, textPart } from "./message.ts";
-import { type Picture, picturePart } from "./pictures.ts";
+import { type Picture, picturePart } from "./picture.ts";
 import { bodyOf, type Loaded } from "./request.ts";
 import { NO_SETTINGS, readSettings, type Settings } from "./settings.ts";
 

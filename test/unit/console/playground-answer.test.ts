@@ -1,9 +1,9 @@
 /** A native stream as an answer that grows: each kind of event, several at once, and more than a page can hold. */
 import { expect, test } from "vitest";
-import type { GenerateEvent } from "../../../console/api/generate.ts";
+import type { ReadEvent } from "../../../console/api/event-reader.ts";
 import { GrowingAnswer, MOST_CHARACTERS, sendable } from "../../../console/pages/playground/answer.ts";
 
-const event = (name: string, data: object): GenerateEvent => ({ name, data: { type: name, ...data } });
+const event = (name: string, data: object): ReadEvent => ({ name, data: { type: name, ...data } });
 const delta = (name: string, part: number, more: object, index = 0) => event(name, { index, part, ...more });
 
 test("texts, reasoning and calls of tools grow, each in its part", () => {

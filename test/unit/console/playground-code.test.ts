@@ -114,7 +114,14 @@ test.each(HOSTILE)("TypeScript has %j as a text", (hostile) => {
   const made = new Function("OpenAI", "process", `return (async () => {${plain}})()`);
   const seen: unknown[] = [];
   class OpenAI {
-    readonly chat = { completions: { create: (asked: unknown) => void seen.push(asked) ?? [] } };
+    readonly chat = {
+      completions: {
+        create: (asked: unknown) => {
+          seen.push(asked);
+          return [];
+        },
+      },
+    };
   }
   made(OpenAI, { env: {}, stdout: { write: () => true } });
   expect(seen).toEqual([{ ...chatForm(body).body, stream: true }]);

@@ -1,9 +1,8 @@
 /** What is typed in the playground as a request, what is wrong with it, and the way back from a recorded request. */
 import { expect, test } from "vitest";
-import { ApiError } from "../../../console/api/call.ts";
 import { adviceFor } from "../../../console/pages/playground/advice.ts";
 import { openCalls, proseOf, resultsMessage, withProse } from "../../../console/pages/playground/message.ts";
-import { MOST_BYTES, MOST_PICTURES, taken } from "../../../console/pages/playground/pictures.ts";
+import { MOST_BYTES, MOST_PICTURES, taken } from "../../../console/pages/playground/picture.ts";
 import { bodyOf, loadedFrom, withoutPictures } from "../../../console/pages/playground/request.ts";
 import { NO_SETTINGS, readSettings, typedSettings } from "../../../console/pages/playground/settings.ts";
 import { generateRequestSchema } from "../../../src/wire/generate/schema.ts";
@@ -145,7 +144,7 @@ test("a dry run sends no pictures", () => {
 });
 
 test("a budget that is used up says until when, and what else pays", () => {
-  const error = (code: string, details: unknown) => new ApiError(402, { code, details }, "");
+  const error = (code: string, details: unknown) => ({ code, details });
   const key = adviceFor(
     error("budget_exceeded", { budget: "key_daily", resets_at: "2026-12-01T00:00:00.000Z" }),
   );

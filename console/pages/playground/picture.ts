@@ -1,4 +1,4 @@
-/** Pictures that people choose, drop or paste: which are taken, and how they become parts of a message. */
+/** Pictures of a message: which files are taken, and how one becomes a part. Pure. */
 import type { Part } from "./message.ts";
 
 export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -15,9 +15,14 @@ export interface Picture {
 }
 
 /** What a file says of itself. */
-type Offered = Pick<File, "name" | "type" | "size">;
+interface Offered {
+  readonly name: string;
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+}
 
-/** Those that are taken, and why the others are not. Pure. @param have how many there are already */
+/** Those that are taken, and why the others are not. @param have how many there are already */
 export function taken<T extends Offered>(
   files: readonly T[],
   have: number,
@@ -36,18 +41,3 @@ export function taken<T extends Offered>(
 }
 
 export const picturePart = ({ type, data }: Picture): Part => ({ type: "image", media_type: type, data });
-
-export function pictureOf(file: File): Promise<Picture> {
-  return new Promise((done, failed) => {
-    const reader = new FileReader();
-    reader.onload = () => {
-      const address = String(reader.result);
-      done({ name: file.name, type: file.type, data: address.slice(address.indexOf(",") + 1) });
-    };
-    reader.onerror = () => failed(new Error(`${file.name} could not be read.`));
-    reader.readAsDataURL(file);
-  });
-}
-
-/** Files that were dropped or pasted. */
-export const filesOf = (from: DataTransfer | null): readonly File[] => [...(from?.files ?? [])];
