@@ -228,6 +228,20 @@ test("each is sent what its scopes and its role open, and refused what it asks f
   expect((await open("", {})).status).toBe(401);
 });
 
+test("a position of the future is none: a gap is told, and events move on from now", async () => {
+  const ahead = "8999999999999999.ZZZZZZZZZZZZZZZZZZZZZZZZZZ.evt_ZZZZZZZZZZ";
+  for (const after of [ahead, ahead.replace("8999999999999999", "1")]) {
+    const client = await open(`kinds=events&after=${after}`);
+    await until("the gap is told", () => client.of("gap").length === 1);
+    const hello = client.of("hello")[0];
+    expect(hello?.data.position).not.toContain("evt_ZZZZZZZZZZ");
+    const { id } = await newKey(["read:usage"]);
+    await until("it is told", () => client.of("event").some(({ data }) => data.data.id === id));
+    const last = client.of("event").at(-1);
+    expect(last?.id.endsWith(`.${(last.data as unknown as { id: string }).id}`)).toBe(true);
+  }
+});
+
 test("the stream ends with its key, its session, its membership, and with the role that opened a part of it", async () => {
   const key = await newKey(["read:usage"]);
   const byKey = await open("", bearer(key.secret));
