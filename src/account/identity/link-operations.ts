@@ -139,7 +139,7 @@ const shown = (title: string, body: ReturnType<typeof html>) =>
 const OPEN_PAGE = shown(
   "Sign in to Weir",
   html`
-<p>This browser becomes the one of the owner of this installation. The link works once.</p>
+<p>The button signs this browser in as the owner of this installation. The link works once.</p>
 <form method="post"><button>Sign in</button></form>`,
 );
 const ENDED_PAGE = shown(

@@ -91,13 +91,18 @@ test("a provider without its credential says which variable is missing; its endp
 });
 
 test("an endpoint that fails says with which class, and since when; one that is well is healthy", async () => {
-  await until("the endpoint is failing", async () => {
-    await chat("closed");
-    return (await read("closed")).all_endpoints[0].down_since !== null;
-  });
-  const { json: list } = await asOperator();
-  const of = (id: string) => list.data.find((one: { id: string }) => one.id === id);
-  expect(of("closed").troubled).toMatchObject([
+  const listed = async (id: string) =>
+    (await asOperator()).json.data.find((one: { id: string }) => one.id === id);
+  // It is failing while no call may try it: a second first, and twice as long with each try that fails.
+  const closed = await until(
+    "the endpoint is failing",
+    async () => {
+      await chat("closed");
+      return listed("closed");
+    },
+    ({ troubled }) => troubled[0]?.state === "failing",
+  );
+  expect(closed.troubled).toMatchObject([
     { state: "failing", last_failure: "network", error_rate: 1, down_since: expect.any(String) },
   ]);
   expect((await chat("well")).status).toBe(200);
