@@ -21,7 +21,7 @@ import { addressesOf, credentialsOf } from "./credentials.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
 import type { DispatchDeps, Received, Sender } from "./received.ts";
 import { ReceivedCall } from "./received-call.ts";
-import { ReplyEvents } from "./reply-events.ts";
+import { EVENTS_TYPE, ReplyEvents } from "./reply-events.ts";
 import { apiKey, bearer, httpHead, type RequestHead, requireJson } from "./request.ts";
 import type { Route } from "./routes.ts";
 import { sendFile } from "./send-file.ts";
@@ -199,6 +199,12 @@ function openEvents(
   };
   const open = async (caller: Caller) => {
     orgId = caller.orgId;
+    // A HEAD has a head for its answer: what came behind it would pass for the next answer of the connection.
+    if (reply.isBodiless) {
+      events.abandon();
+      reply.send(200, EVENTS_TYPE + identityHeaders(id), "");
+      return;
+    }
     reply.hasNoEnd();
     await route.stream.open(input, caller, seen.head, events, needs);
     events.open();

@@ -3,7 +3,8 @@
 import { type EventNames, type EventSink, eventText } from "../base/operation/event-stream.ts";
 import type { ClientReply } from "../inference/client-reply.ts";
 
-const HEADERS = "content-type: text/event-stream\r\n";
+/** Line of the head. */
+export const EVENTS_TYPE = "content-type: text/event-stream\r\n";
 const KEEP_ALIVE = ": keep-alive\n\n";
 /** Proxies end connections that are silent for half a minute. */
 const KEEP_ALIVE_MS = 15_000;
@@ -29,7 +30,7 @@ export class ReplyEvents implements EventSink {
    */
   constructor(reply: ClientReply, headers: string, check: () => void, onRefused: (error: unknown) => void) {
     this.#reply = reply;
-    this.#headers = HEADERS + headers;
+    this.#headers = EVENTS_TYPE + headers;
     this.#check = check;
     this.#onRefused = onRefused;
     reply.onGone(() => this.#over());

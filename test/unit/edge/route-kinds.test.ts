@@ -1,6 +1,7 @@
 /** Kinds of routes beside model calls: streams of events, hooks that get raw bytes, and answers that are more than JSON. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -168,6 +169,25 @@ describe("a hook", () => {
 });
 
 describe("a stream of events", () => {
+  test("has nothing behind its head for a HEAD, and is not opened", async () => {
+    sink = undefined;
+    const socket = connect(server.port, "127.0.0.1");
+    const both = ["HEAD /events", "GET /cookie"].map((line) => `${line} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    socket.write(both[0] as string);
+    let read = "";
+    socket.setEncoding("utf8").on("data", (part: string) => {
+      read += part;
+    });
+    await until("the head is there", () => read.endsWith("\r\n\r\n"));
+    expect(read).toContain("content-type: text/event-stream");
+    const { length } = read;
+    socket.write(both[1] as string);
+    await until("the next answer is there", () => read.length > length);
+    expect(read.slice(length)).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(sink).toBeUndefined();
+    socket.destroy();
+  });
+
   test("connects at once, sends events, and ends", async () => {
     const answered = await get("/events");
     expect([answered.status, answered.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
