@@ -21,7 +21,7 @@ import type { CreditFeed } from "./live-credit.ts";
 import type { LiveFeed } from "./live-feed.ts";
 import { filtersOfRunning, LIVE_FILTERS, passes, type RunningFilters } from "./live-filters.ts";
 import { LiveListener } from "./live-listener.ts";
-import { type LivePosition, POSITION, positionAt, readPosition } from "./live-position.ts";
+import { eventMadeAtMs, type LivePosition, POSITION, positionAt, readPosition } from "./live-position.ts";
 import type { Snapshots } from "./live-snapshot.ts";
 import { KINDS, type Kind, LIVE_EVENTS } from "./live-wire.ts";
 import type { OrgEvents } from "./org-events.ts";
@@ -107,7 +107,7 @@ export function liveOperations(deps: LiveDeps) {
           `At most ${MOST_OF_ORG} streams of what happens may be open in an organisation.`,
         );
       const seen = head.header("last-event-id") || after;
-      const start = seen === undefined ? undefined : readPosition(seen);
+      const start = seen === undefined ? undefined : knownPosition(seen, deps.clock.now());
       const running = kinds.includes("calls") ? filtersOfRunning(filters) : undefined;
       const stream = openStream(deps, { caller, filters, events, start, running });
       const { listener } = stream;
@@ -121,6 +121,14 @@ export function liveOperations(deps: LiveDeps) {
     },
   });
   return { watchLive };
+}
+
+/** Undefined where the text is no position, or one of the future: after it nothing would ever be told as missed. */
+function knownPosition(text: string, nowMs: number): LivePosition | undefined {
+  const position = readPosition(text);
+  if (position === undefined) return undefined;
+  const atMs = Math.max(position.call.settledAtUs / 1000, eventMadeAtMs(position));
+  return atMs > nowMs + AHEAD_MS ? undefined : position;
 }
 
 /** @throws WeirError 403 where one of those asked for is closed to the caller */
@@ -195,7 +203,7 @@ async function watchCalls(deps: LiveDeps, stream: LiveStream, limit: LimitFuncti
     return ends.reachOthers(orgId);
   };
   const awayMs = start === undefined ? 0 : clock.now() - start.call.settledAtUs / 1000;
-  if (start !== undefined && awayMs <= MOST_PAST_MS && awayMs > -AHEAD_MS) {
+  if (start !== undefined && awayMs <= MOST_PAST_MS) {
     await Promise.all([watchBegins(), resume(deps, { ...stream, start }, watchEnds, limit)]);
     return;
   }
