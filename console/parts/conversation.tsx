@@ -32,11 +32,13 @@ export function Part({ part }: { readonly part: ShownPart }) {
       {picture !== undefined && <img src={picture} alt="In the request" />}
       {text !== "" &&
         (PROSE.includes(kind) ? (
-          <div class="said">
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+          <div class="said" tabIndex={0}>
             <Prose text={text} />
           </div>
         ) : (
-          <p class="said code">
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+          <p class="said code" tabIndex={0}>
             <Redacted text={text} />
           </p>
         ))}

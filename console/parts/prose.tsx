@@ -1,4 +1,4 @@
-/** What people and models wrote, in paragraphs and blocks of code. Of a text that grows only the last block is drawn again. */
+/** What people and models wrote, in paragraphs and blocks of code. A text that grows has only its last block drawn again. */
 import { useMemo } from "preact/hooks";
 import { pieces } from "../text/canonical.ts";
 import { type Block, blocksOf } from "../text/prose.ts";

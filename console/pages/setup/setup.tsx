@@ -62,7 +62,8 @@ export function Setup() {
                 <h3>{title}</h3>
                 <CopyButton text={text} what={title} />
               </div>
-              <pre>{text}</pre>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+              <pre tabIndex={0}>{text}</pre>
             </section>
           ))}
         </Panel>

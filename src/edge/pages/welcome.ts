@@ -25,7 +25,7 @@ export const welcomePage = (version: string, address: string): string =>
 <p class="quiet">There you see calls, spend and credit, make keys, and try models.</p></main>
 <section><h2>The first call</h2>
 <p>Make a key in the console, then call any model with the SDK that you have:</p>
-<pre><code>curl ${address}/v1/chat/completions \\
+<pre tabindex="0"><code>curl ${address}/v1/chat/completions \\
   -H "Authorization: Bearer $WEIR_API_KEY" \\
   -H "Content-Type: application/json" \\
   -d '{"model": "VENDOR/MODEL",
