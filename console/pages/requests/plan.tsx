@@ -36,7 +36,7 @@ export function Plan({ detail }: { readonly detail: Detail }) {
           { head: "", cell: (each) => <State considered={each} isGood={detail.status === "ok"} /> },
           {
             head: "Why",
-            cell: (each) => <span class="break prose">{each.excluded_because ?? each.reason}</span>,
+            cell: (each) => <span class="sentence">{each.excluded_because ?? each.reason}</span>,
           },
           {
             head: "Expected",
