@@ -181,6 +181,7 @@ const attemptDeps = (time: VirtualTime, health: Health, upstreams: SimulatedUpst
     timeouts: TIMEOUTS,
     beginDrain: () => false,
     endDrain() {},
+    firstContent() {},
     onFault(error: unknown) {
       throw error;
     },

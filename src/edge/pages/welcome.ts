@@ -31,7 +31,7 @@ export const welcomePage = (version: string, address: string): string =>
   -d '{"model": "VENDOR/MODEL",
        "messages": [{"role": "user", "content": "Hello"}]}'</code></pre>
 <p class="quiet">OpenAI's SDKs take <code>${address}/v1</code> as base URL, Anthropic's <code>${address}</code>.
-<code>GET /v1/models</code> lists the models.</p></section>
-<ul class="links"><li><a href="/docs">API reference</a></li><li><a href="/openapi.json">The same for machines</a></li><li><a href="/readyz">Whether it works now</a></li></ul>
+<a href="/v1/models"><code>GET /v1/models</code></a> lists the models.</p></section>
+<ul class="links"><li><a href="/docs">API reference</a></li><li><a href="/openapi.json">The same for machines</a></li><li><a href="/healthz">Whether it is alive</a></li><li><a href="/readyz">Whether it works, part by part</a></li></ul>
 <p class="quiet">Version ${version}</p>`,
   });
