@@ -35,6 +35,8 @@ export interface Format {
 }
 
 const MICRO = 1_000_000;
+/** Dollars below which cents alone would say too little. What rounds to ten cents is `$0.10`. */
+const SMALL = 0.095;
 
 /** As mails have it: English, with India's grouping of digits for orgs there. @param country ISO 3166-1 alpha-2 */
 export const localeOf = (country: string): string => (country === "IN" ? "en-IN" : "en-US");
@@ -62,7 +64,6 @@ export function formatFor(place: Place): Format {
   const small = new Intl.NumberFormat(locale, {
     style: "currency",
     currency: "USD",
-    minimumSignificantDigits: 2,
     maximumSignificantDigits: 2,
   });
   const cents = dollars(2, 2);
@@ -75,7 +76,7 @@ export function formatFor(place: Place): Format {
     shortMoney(micro) {
       const amount = Math.abs(micro / MICRO);
       if (amount >= 10_000) return compact.format(micro / MICRO);
-      if (amount !== 0 && amount < 0.1) return small.format(micro / MICRO);
+      if (amount !== 0 && amount < SMALL) return small.format(micro / MICRO);
       return cents.format(micro / MICRO);
     },
     minor: (amount, currency) =>

@@ -55,10 +55,10 @@ function Saved({ id, number }: FilesProps) {
     });
   return (
     <span class="row">
-      <Button kind="quiet" isBusy={act.isBusy} onClick={pdf} aria-label={`Save the PDF of ${number}`}>
+      <Button kind="quiet" isBusy={act.isBusy} onClick={pdf} aria-label={`Save PDF of ${number}`}>
         Save PDF
       </Button>
-      <Button kind="quiet" isBusy={act.isBusy} onClick={page} aria-label={`Save the page of ${number}`}>
+      <Button kind="quiet" isBusy={act.isBusy} onClick={page} aria-label={`Save page of ${number}`}>
         Save page
       </Button>
       <FaultNote fault={act.fault} />

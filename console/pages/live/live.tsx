@@ -107,7 +107,7 @@ export function Live() {
           <Figure label="Ended since this page is open" value={format.value.count(endedCount)} />
           {credit !== undefined && (
             <>
-              <Figure label="Available" value={format.value.shortMoney(credit.available_micro_usd)} />
+              <Figure label="Available" value={format.value.money(credit.available_micro_usd)} />
               <Figure label="Held by running calls" value={format.value.shortMoney(credit.held_micro_usd)} />
               <Figure label="Spent today" value={format.value.shortMoney(credit.spent_today_micro_usd)} />
             </>

@@ -47,11 +47,13 @@ function Bars({ budgets: { data, more, credit, rate } }: { readonly budgets: Bud
           )}
         </p>
       )}
-      <p class="small quiet">
-        {more && "Further budgets are less used. "}
-        The pale part is what the window will have cost at the rate of{" "}
-        {rate === "recent" ? "the last seven days, of keys the last 24 hours" : "the window so far"}.
-      </p>
+      {data.length > 0 && (
+        <p class="small quiet">
+          {more && "Further budgets are less used. "}
+          The pale part is what the window will have cost at the rate of{" "}
+          {rate === "recent" ? "the last seven days, of keys the last 24 hours" : "the window so far"}.
+        </p>
+      )}
     </>
   );
 }
