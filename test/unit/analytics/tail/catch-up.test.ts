@@ -25,16 +25,11 @@ test("a client that left while it waited has nothing read", async () => {
     },
     textOf: () => "",
   } as unknown as CatchUpDeps;
-  let free = () => {};
-  const others = limit(
-    () =>
-      new Promise<void>((resolve) => {
-        free = resolve;
-      }),
-  );
+  const held = Promise.withResolvers<void>();
+  const others = limit(() => held.promise);
   const sent = new CatchUp(deps, { settledAtUs: 0, requestId: "" }).send();
   isOver = true;
-  free();
+  held.resolve();
   await Promise.all([others, sent]);
   expect(reads).toBe(0);
 });
