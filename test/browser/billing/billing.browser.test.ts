@@ -25,7 +25,7 @@ beforeAll(async () => {
   context = await browser.newContext({ viewport: { width: 900, height: 700 } });
   context.setDefaultTimeout(LIMIT_MS);
   const page = await context.newPage();
-  await page.goto(`${gateway.url}/auth/login`);
+  await page.goto(`${gateway.url}/auth/login?return_to=/auth/me`);
   await page.getByLabel("E-mail address").fill("ada@example.test");
   await page.getByLabel("Name").fill("Ada");
   await page
