@@ -16,37 +16,29 @@ export interface Shown<T> {
   refresh(): void;
 }
 
-/** One question at a time: the one before is dropped. */
-class Question<T> implements Shown<T> {
-  readonly value = signal<T | undefined>(undefined);
+/** One question at a time: the one before is dropped, and its answer is not looked at. */
+abstract class Asking {
   readonly fault = signal<ApiError | undefined>(undefined);
   readonly isBusy = signal(false);
   #asking: AbortController | undefined;
-  #ask: ((signal: AbortSignal) => Promise<T>) | undefined;
 
-  ask(ask: (signal: AbortSignal) => Promise<T>): void {
-    this.#ask = ask;
-    this.refresh();
-  }
-
-  refresh(): void {
-    const ask = this.#ask;
-    if (ask === undefined) return;
+  protected run<T>(ask: (signal: AbortSignal) => Promise<T>, answered: (value: T) => void): void {
     this.drop();
     const asking = new AbortController();
     this.#asking = asking;
     this.isBusy.value = true;
+    const end = (fault: ApiError | undefined) => {
+      this.fault.value = fault;
+      this.isBusy.value = false;
+    };
     ask(asking.signal).then(
       (value) => {
         if (this.#asking !== asking) return;
-        this.value.value = value;
-        this.fault.value = undefined;
-        this.isBusy.value = false;
+        answered(value);
+        end(undefined);
       },
       (error: unknown) => {
-        if (this.#asking !== asking) return;
-        this.fault.value = faultOf(error);
-        this.isBusy.value = false;
+        if (this.#asking === asking) end(faultOf(error));
       },
     );
   }
@@ -55,6 +47,23 @@ class Question<T> implements Shown<T> {
     this.#asking?.abort();
     this.#asking = undefined;
     this.isBusy.value = false;
+  }
+}
+
+class Question<T> extends Asking implements Shown<T> {
+  readonly value = signal<T | undefined>(undefined);
+  #ask: ((signal: AbortSignal) => Promise<T>) | undefined;
+
+  ask(ask: (signal: AbortSignal) => Promise<T>): void {
+    this.#ask = ask;
+    this.refresh();
+  }
+
+  refresh(): void {
+    if (this.#ask === undefined) return;
+    this.run(this.#ask, (value) => {
+      this.value.value = value;
+    });
   }
 }
 
@@ -103,15 +112,12 @@ export interface ShownList<T, A = unknown> {
 /** Rows that a page keeps: a longer walk is what filters and exports are for. */
 const MOST_ROWS = 5000;
 
-class List<T, A> implements ShownList<T, A> {
+class List<T, A> extends Asking implements ShownList<T, A> {
   readonly answer = signal<A | undefined>(undefined);
   readonly rows = signal<readonly T[]>([]);
-  readonly fault = signal<ApiError | undefined>(undefined);
-  readonly isBusy = signal(false);
   readonly hasMore = signal(false);
   readonly isThere = signal(false);
   #cursor = "";
-  #asking: AbortController | undefined;
   #ask: ((cursor: string, signal: AbortSignal) => Promise<PageAnswer>) | undefined;
 
   ask(ask: (cursor: string, signal: AbortSignal) => Promise<PageAnswer>): void {
@@ -131,34 +137,17 @@ class List<T, A> implements ShownList<T, A> {
   #read(cursor: string, join: (page: readonly T[]) => readonly T[]): void {
     const ask = this.#ask;
     if (ask === undefined) return;
-    this.drop();
-    const asking = new AbortController();
-    this.#asking = asking;
-    this.isBusy.value = true;
-    ask(cursor, asking.signal).then(
+    this.run(
+      (signal) => ask(cursor, signal),
       (answer) => {
-        if (this.#asking !== asking) return;
         const { data, next_cursor: next = "" } = answer;
         this.answer.value = answer as A;
         this.#cursor = next;
         this.rows.value = join(data as readonly T[]);
         this.hasMore.value = next !== "" && this.rows.value.length < MOST_ROWS;
-        this.fault.value = undefined;
         this.isThere.value = true;
-        this.isBusy.value = false;
-      },
-      (error: unknown) => {
-        if (this.#asking !== asking) return;
-        this.fault.value = faultOf(error);
-        this.isBusy.value = false;
       },
     );
-  }
-
-  drop(): void {
-    this.#asking?.abort();
-    this.#asking = undefined;
-    this.isBusy.value = false;
   }
 }
 

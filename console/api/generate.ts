@@ -6,7 +6,7 @@ import { playgroundSecret } from "./playground-key.ts";
 interface Asked {
   /** Id of the project whose key pays. */
   readonly project: string;
-  /** Of `POST /v1/svc/generate`, without `stream`. */
+  /** A body of `POST /v1/svc/generate`, without `stream`. */
   readonly body: object;
   readonly signal: AbortSignal;
   /** The answer has begun: the id by which the request is found. */

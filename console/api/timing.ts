@@ -1,4 +1,5 @@
 /** When a page asks: a moment after the last letter, and again while somebody looks. */
+import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** A value once it has rested: the newest, so long after its last change. @param restMs milliseconds */
@@ -10,6 +11,19 @@ export function useRested<T>(value: T, restMs: number): T {
     return () => clearTimeout(timer);
   }, [value, restMs]);
   return rested;
+}
+
+/** The same of what is read from signals. @param read of signals alone: it is followed as they change @returns undefined until the first rest */
+export function useRestedSignals<T>(read: () => T, restMs: number): T | undefined {
+  const [value, setValue] = useState<T | undefined>(undefined);
+  const reading = useRef(read);
+  reading.current = read;
+  useSignalEffect(() => {
+    const next = reading.current();
+    const timer = setTimeout(() => setValue(() => next), restMs);
+    return () => clearTimeout(timer);
+  });
+  return value;
 }
 
 /**

@@ -39,12 +39,17 @@ export function Chart({ label, times, isDaily = false, lines, text, exact = text
       <Legend place={place} at={at} words={words} lines={lines} text={exact} />
       <Plot
         key={JSON.stringify([label, zone, lines.map(({ name, isBefore }) => [name, isBefore])])}
-        {...{ label, at, words, zone, lines, text }}
+        label={label}
+        at={at}
+        words={words}
+        zone={zone}
+        lines={lines}
+        text={text}
         onPlace={(next) => {
           place.value = next;
         }}
       />
-      <AsTable {...{ label, at, words, lines }} text={exact} />
+      <AsTable label={label} at={at} words={words} lines={lines} text={exact} />
     </figure>
   );
 }

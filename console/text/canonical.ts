@@ -37,7 +37,8 @@ export function turnsOf(request: unknown): readonly Turn[] {
     }));
   return [
     ...one("query", request.query),
-    ...[...listOf(request.input), ...listOf(request.documents)].flatMap((each) => one("input", each)),
+    ...listOf(request.input).flatMap((each) => one("input", each)),
+    ...listOf(request.documents).flatMap((each) => one("input", each)),
   ];
 }
 

@@ -11,7 +11,7 @@ import { FaultNote } from "../../parts/note.tsx";
 
 interface FilesProps {
   readonly id: string;
-  /** Of the document, for those who do not see the table. */
+  /** The document's number, for those who do not see the table. */
   readonly number: string;
 }
 

@@ -1,7 +1,6 @@
 /**
- * The balance as it moves while calls run. It is asked for again while the page is seen.
- * When `api/live.ts` is there, its events `balance` and `hold` replace the timer here: each tells what `getCredits` would answer, and the
- * pages that use this hook stay as they are.
+ * The balance as it moves while calls run. It is asked for again while the page is seen: the event `credit` of the live stream has no
+ * amount in the org's currency, which this page shows.
  */
 import { type Shown, useAnswer } from "../../api/answers.ts";
 import type { Answer } from "../../api/call.ts";

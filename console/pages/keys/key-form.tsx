@@ -8,7 +8,7 @@ import { format } from "../../text/org-format.ts";
 import { faultsOf, type KeyValues, type Scope } from "./key-values.ts";
 import { DISCONNECT_OPTIONS, HOLD_OPTIONS, SCOPE_WORDS } from "./key-words.ts";
 
-/** Of the plan; 0: no limit. */
+/** Limits of the plan; 0: no limit. */
 export type PlanLimits = Readonly<Record<(typeof ROWS)[number][0], number>>;
 
 export interface KeyFormProps {

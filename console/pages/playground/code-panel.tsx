@@ -1,6 +1,6 @@
 /** The call as a program to copy. */
 import { useState } from "preact/hooks";
-import { useRested } from "../../api/rested.ts";
+import { useRestedSignals } from "../../api/timing.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
@@ -17,7 +17,7 @@ export function CodePanel() {
   const [language, setLanguage] = useState<Language>("curl");
   const [at, setAt] = useState(0);
   const lane = Math.min(at, lanes.value.length - 1);
-  const bodies = useRested(() => lanes.value.map((_, place) => shownBody(place)), REST_MS);
+  const bodies = useRestedSignals(() => lanes.value.map((_, place) => shownBody(place)), REST_MS);
   const body = bodies?.[lane];
   const code = body === undefined ? "" : codeOf(language, location.origin, body);
   return (

@@ -1,7 +1,7 @@
 /** What the next call would do: which endpoints would be asked, in which order, and how much would be held. Nothing is charged for it. */
 import { useAnswer } from "../../api/answers.ts";
 import type { Answer, Input } from "../../api/call.ts";
-import { useRested } from "../../api/rested.ts";
+import { useRestedSignals } from "../../api/timing.ts";
 import { Table } from "../../parts/table.tsx";
 import { format } from "../../text/org-format.ts";
 import { withoutPictures } from "./request.ts";
@@ -11,7 +11,7 @@ import { lanes, nextBody, projectId, read, settings } from "./state.ts";
 const REST_MS = 500;
 
 export function PlanAhead({ at }: { readonly at: number }) {
-  const input = useRested(() => inputOf(at), REST_MS);
+  const input = useRestedSignals(() => inputOf(at), REST_MS);
   const { value, fault } = useAnswer("dryRun", input);
   if (input === undefined) return null;
   if (fault.value !== undefined) {

@@ -29,7 +29,7 @@ export interface IdentityPorts
   readonly oidc: ProviderSettings | undefined;
   /** The one of the gateway's own, for people who try it; started when it is first asked for. */
   readonly builtIn: BuiltInIdentity;
-  /** The first on its list, where a start may show a sign-in link; undefined: none is offered. */
+  /** The first person of the provider's list, whom a sign-in link signs in; undefined where no link is offered. */
   readonly firstPerson: OfferedLink["firstPerson"] | undefined;
   /** Only this machine reaches the gateway. */
   readonly isLoopback: boolean;

@@ -106,7 +106,7 @@ export function playgroundContext(
   return keyring.contextOf({ ...row, id, createdAtMs, hash: "", hint: "" });
 }
 
-/** Under which the questions of somebody are counted who has no key yet; always the same. */
+/** The key id under which questions are counted of a person who has no key yet; always the same. */
 const idOfNone = (owner: PlaygroundOwner): string =>
   contentId(
     "key",

@@ -89,7 +89,7 @@ export function shownDelivery({ events }: Pick<WebhookOperationDeps, "events">, 
   return deliveryWire(row, bodyOf(events, row));
 }
 
-/** What is sent; undefined where the event is no longer kept. */
+/** The body that a delivery sends; undefined where its event is no longer kept. */
 function bodyOf(events: WebhookOperationDeps["events"], { orgId, eventId }: DeliveryRow) {
   const event = events.get(orgId, eventId);
   return event === undefined ? undefined : eventBody(event);

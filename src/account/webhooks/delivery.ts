@@ -33,7 +33,7 @@ export interface DeliveryRow {
   readonly response: string;
   /** Why there is no good answer; empty if there is one. */
   readonly error: string;
-  /** What the last try was signed with: the value of `webhook-signature`. Absent where none was sent, and in earlier rows. */
+  /** The header `webhook-signature` of the last try. Absent before the first one, and in rows of earlier releases. */
   readonly signature?: string;
   /** Header of the last try's answer, bounded; absent as `response` is empty. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export interface DeliveryRow {
 
 export type Try = Pick<DeliveryRow, "httpStatus" | "durationMs" | "error"> & { readonly atMs: number };
 
-/** So many tries of a delivery are kept: more than are made where nobody asks for one. */
+/** Tries of a delivery that are kept: more than the schedule makes by itself. */
 const MOST_TRIES = 24;
 
 export const newDelivery = (
