@@ -2,6 +2,7 @@
  * Tables of keys and the indexes that must match their rows. Methods named add, put, replace, save, note, remove or prune write: call them
  * only in an act. What a request does here takes as long in an org of 380,000 keys as in one of ten, but for what says otherwise.
  */
+import { merged } from "../base/lists.ts";
 import type { KeyKinds } from "../base/operation/key-filter.ts";
 import type { Table } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
@@ -240,7 +241,7 @@ export abstract class KeyTables extends StoreTables {
     const made = this.#byAge(this.#keysByAge, orgId, after);
     const ofPlayground = this.#byAge(this.#playgroundByAge, orgId, after);
     const some = kinds === "key" ? made : ofPlayground;
-    for (const [, id] of kinds === "any" ? newestFirst(made, ofPlayground) : some) {
+    for (const [, id] of kinds === "any" ? merged(made, ofPlayground, isNewer) : some) {
       const row = this.#keys.get(id);
       if (row !== undefined) yield row;
     }
@@ -340,20 +341,6 @@ export abstract class KeyTables extends StoreTables {
       for (const [keyId, atMs] of uses) this.#lastUsed.put(keyId, atMs);
     };
     return this.store.act(act, { isOwed: true });
-  }
-}
-
-/** By age, newest first, of two lists that are so each. */
-function* newestFirst(a: Iterator<KeyPosition>, b: Iterator<KeyPosition>): Generator<KeyPosition> {
-  let [left, right] = [a.next(), b.next()];
-  while (left.done !== true || right.done !== true) {
-    if (right.done === true || (left.done !== true && isNewer(left.value, right.value))) {
-      yield left.value as KeyPosition;
-      left = a.next();
-    } else {
-      yield right.value;
-      right = b.next();
-    }
   }
 }
 

@@ -2,7 +2,7 @@
  * Tables of people and memberships, and the indexes that must match their rows. Methods that write must be called in an act.
  */
 
-import { sliced } from "../base/lists.ts";
+import { firstOf, sliced } from "../base/lists.ts";
 import type { Store } from "../store/store.ts";
 import { PAST_IDS } from "../store/tables/key-order.ts";
 import { StoreTables } from "../store/tables/store-tables.ts";
@@ -128,7 +128,7 @@ export class People extends StoreTables {
   }
 
   hasOwner(orgId: string): boolean {
-    return this.withRole(orgId, "owner").next().done !== true;
+    return firstOf(this.withRole(orgId, "owner")) !== undefined;
   }
 
   /** Oldest membership first. */

@@ -11,6 +11,31 @@ export function* sliced<T>(items: Iterable<T>, most: number): Generator<T[]> {
   if (slice.length > 0) yield slice;
 }
 
+/** The first item, if there is one. Unlike `next()` alone it ends what the items are read with: a read of the store that is not ended keeps a place among the few that LMDB has. */
+export function firstOf<T>(items: Iterable<T>): T | undefined {
+  for (const item of items) return item;
+  return undefined;
+}
+
+/** Two lists in the same order as one; lazily. Whoever stops early ends both. @param isBefore whether the item of `a` comes first */
+export function* merged<T>(
+  a: Iterable<T>,
+  b: Iterable<T>,
+  isBefore: (a: T, b: T) => boolean,
+): Generator<T, undefined> {
+  const others = b[Symbol.iterator]();
+  try {
+    let other = others.next();
+    for (const item of a) {
+      for (; !other.done && !isBefore(item, other.value); other = others.next()) yield other.value;
+      yield item;
+    }
+    for (; !other.done; other = others.next()) yield other.value;
+  } finally {
+    others.return?.();
+  }
+}
+
 /** One for all that have nothing yet. Not frozen: V8 would make an iterator for each look through it. */
 export const NONE: readonly never[] = [];
 

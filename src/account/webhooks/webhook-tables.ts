@@ -3,6 +3,7 @@
  * own, so that what a dead endpoint piles up is found without reading the rest, and a delivery costs few rows.
  */
 
+import { merged } from "../../base/lists.ts";
 import {
   type ExpiringTable,
   type ExpiryPorts,
@@ -76,7 +77,11 @@ export class WebhookTables extends StoreTables {
 
   /** Newest first, strictly older than `before`. Read lazily. */
   deliveriesOf(endpointId: string, before = PAST_IDS): Iterable<DeliveryRow> {
-    return merged(this.#pendingOf(endpointId, before), this.#log.members([endpointId], before));
+    return merged(
+      this.#pendingOf(endpointId, before),
+      this.#log.members([endpointId], before),
+      (a, b) => a.id >= b.id,
+    );
   }
 
   *#pendingOf(endpointId: string, before: string): Generator<DeliveryRow> {
@@ -148,15 +153,4 @@ export class WebhookTables extends StoreTables {
   close(): void {
     this.#log.close();
   }
-}
-
-/** Two lists of descending ids as one. */
-function* merged(a: Iterable<DeliveryRow>, b: Iterable<DeliveryRow>): Generator<DeliveryRow> {
-  const others = b[Symbol.iterator]();
-  let other = others.next();
-  for (const row of a) {
-    for (; !other.done && other.value.id > row.id; other = others.next()) yield other.value;
-    yield row;
-  }
-  for (; !other.done; other = others.next()) yield other.value;
 }

@@ -1,5 +1,6 @@
 /** Tables of mandates with their indexes. Methods that write must be called in an act. */
 
+import { firstOf } from "../../base/lists.ts";
 import type { Store, Table } from "../../store/store.ts";
 import { OrgRows } from "../org-rows.ts";
 import type { GatewayId } from "../payments/gateway.ts";
@@ -32,7 +33,7 @@ export class MandateTables extends OrgRows<MandateRow> {
 
   /** The one in force, else the one that is being registered, else the newest. */
   shown(orgId: string): MandateRow | undefined {
-    return this.inForce(orgId) ?? this.pending(orgId) ?? this.of(orgId).next().value;
+    return this.inForce(orgId) ?? this.pending(orgId) ?? firstOf(this.of(orgId));
   }
 
   ofRef(gateway: GatewayId, ref: string): MandateRow | undefined {

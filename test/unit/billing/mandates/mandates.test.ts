@@ -113,6 +113,20 @@ describe("a mandate", () => {
     expect(world.eventData(orgId, "mandate.cancelled")).toMatchObject([{ cancelled_at: expect.any(String) }]);
   });
 
+  test("that was cancelled is looked at as often as anyone likes", async () => {
+    const orgId = await world.org(someOrg());
+    await world.create(orgId, "upi");
+    await world.cancel(orgId);
+    await world.create(orgId, "upi");
+    await world.cancel(orgId);
+    // LMDB has 126 places for reads that have not ended.
+    for (let i = 0; i < 150; i++) {
+      expect(world.view(orgId).mandate).toMatchObject({ status: "cancelled" });
+      await world.org(someOrg());
+      await world.now.store.caughtUp();
+    }
+  });
+
   test("that was cancelled before the payer approved it is ended, and never active", async () => {
     const orgId = await world.org(someOrg("US"));
     const { mandate } = await world.create(orgId, "card");
