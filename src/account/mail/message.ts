@@ -3,6 +3,8 @@
  * mail: most processes send none.
  */
 import type { SendMailOptions } from "nodemailer";
+import { Once } from "../../base/once.ts";
+import { loadPieces } from "../../base/process/modules.ts";
 import type { Attachment } from "./letter.ts";
 import type { Mailbox } from "./settings.ts";
 
@@ -55,5 +57,10 @@ export const nodemailerOptions = (message: Message): SendMailOptions => ({
   disableUrlAccess: true,
 });
 
-/** @returns the function that makes transports */
-export const loadNodemailer = async () => (await import("nodemailer")).createTransport;
+const nodemailer = new Once(async () => {
+  await loadPieces("nodemailer", import.meta.filename);
+  return (await import("nodemailer")).createTransport;
+});
+
+/** A module at a time, so that no call waits for it. @returns the function that makes transports */
+export const loadNodemailer = () => nodemailer.get();
