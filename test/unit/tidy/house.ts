@@ -95,7 +95,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What an org takes along; the rooms' own rows come by ports.
   "account/exports": ["base/operation", "store", "store/events", "store/jobs"],
   "account/identity": ["base/operation", "store", "store/events", "store/installation", "account"],
-  "account/mail": ["base/operation", "store", "store/events", "store/jobs", "account"],
+  "account/mail": [
+    "base/operation",
+    "src/base/process/modules.ts",
+    "store",
+    "store/events",
+    "store/jobs",
+    "account",
+  ],
   "account/operator": [
     "base/operation",
     "base/process",
