@@ -34,9 +34,12 @@ function turnOf(lane: Lane) {
   return { maxWorkers: WORKERS, sequence: { groupOrder: 0 } };
 }
 
+/** It would cost what `timed` measures. */
+const setupOf = (lane: Lane) => ({ setupFiles: lane.isAlone ? [] : ["test/left-reads.setup.ts"] });
+
 const lanes = LANES.map((lane) => ({
   extends: true as const,
-  test: { name: lane.name, include: filesOf(lane, part), ...turnOf(lane) },
+  test: { name: lane.name, include: filesOf(lane, part), ...setupOf(lane), ...turnOf(lane) },
 }));
 
 export default defineConfig({
