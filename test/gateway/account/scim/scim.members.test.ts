@@ -1,7 +1,7 @@
 /** What a directory means over HTTP: for members and their sessions, for memberships by hand, for its token and its log. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type SignedInPerson, signInAt } from "../../../support/console.fixtures.ts";
 import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 import {
@@ -105,6 +105,64 @@ describe("a person of the directory", () => {
     expect((await owner.call("DELETE", "/v1/org/scim/token", { org: "hand" })).status).toBe(204);
     expect((await owner.call("PATCH", path, { body: { role: "viewer" } })).status).toBe(200);
     expect((await owner.call("DELETE", path)).status).toBe(204);
+  });
+});
+
+describe("the playground key of a person of the directory", () => {
+  const hal = { userName: "hal@example.com" };
+  let userId: string;
+  let person: SignedInPerson;
+  beforeEach(async () => {
+    userId = (await directory.call("POST", "/Users", { body: hal })).json.id;
+    person = await signInAt(gateway.url, { email: hal.userName });
+    await person.call("PUT", "/auth/active-org", { body: { org: "first" } });
+  });
+  afterEach(() => directory.call("DELETE", `/Users/${userId}`));
+
+  const newSecret = async (): Promise<string> => {
+    const body = { project_id: (await gateway.call("GET", "/v1/projects")).json.data[0].id };
+    const made = await person.call("POST", "/v1/playground/key", { body });
+    expect(made.status, made.text).toBe(201);
+    return made.json.secret;
+  };
+  const used = async (secret: string) => {
+    const { status, json } = await gateway.chat({ max_tokens: 5 }, { key: secret });
+    return [status, json.error?.code];
+  };
+  const off = () =>
+    directory.call("PATCH", `/Users/${userId}`, {
+      body: patch({ op: "replace", path: "active", value: false }),
+    });
+
+  test.each([
+    ["deactivates them", off],
+    ["deletes them", () => directory.call("DELETE", `/Users/${userId}`)],
+    [
+      "puts them into a group of viewers",
+      () => {
+        const body = { displayName: "viewer", members: [{ value: userId }] };
+        return directory.call("POST", "/Groups", { body });
+      },
+    ],
+  ])("ends when the directory %s", async (_, act) => {
+    const secret = await newSecret();
+    expect(await used(secret)).toEqual([200, undefined]);
+    expect((await act()).status).toBeLessThan(300);
+    expect(await used(secret)).toEqual([401, "revoked_key"]);
+  });
+
+  test("is another secret of the same key once they are active again", async () => {
+    const secret = await newSecret();
+    await off();
+    await directory.call("PATCH", `/Users/${userId}`, {
+      body: patch({ op: "replace", value: { active: true } }),
+    });
+    person = await signInAt(gateway.url, { email: hal.userName });
+    await person.call("PUT", "/auth/active-org", { body: { org: "first" } });
+    expect(await used(secret)).toEqual([401, "revoked_key"]);
+    const another = await newSecret();
+    expect(await used(another)).toEqual([200, undefined]);
+    expect(await used(secret)).toEqual([401, "invalid_key"]);
   });
 });
 
