@@ -4,12 +4,13 @@
  * lies what its routes answered then.
  *
  * Commits between releases that somebody runs have one too, made in the same way by their own code: 9f068ca, from before this file, by
- * the first form of it (in 0c0ea5be) on that commit's fixtures; adeee8f by its own.
+ * the first form of it (in 0c0ea5be) on that commit's fixtures; adeee8f and 1d25451 by their own.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { signInAt } from "../support/console.fixtures.ts";
 import { removeFolder } from "../support/gateway.ts";
 import { type SpawnedGateway, spawnGateway } from "../support/spawned-gateway.ts";
 import { until } from "../support/wait.ts";
@@ -43,6 +44,26 @@ async function calls(gateway: SpawnedGateway): Promise<string[]> {
     ids.push(headers.get("x-svc-request-id") ?? "");
   }
   return ids;
+}
+
+/** A key whose calls cost more than its budget of the day, so that it is noted among those near their end. Returns its id. */
+async function usedUpKey(gateway: SpawnedGateway): Promise<string> {
+  const budget = { daily_micro: 60, hard: false };
+  const key = await must(gateway.call("POST", "/v1/keys", { body: { name: "used up", budget } }), "used up");
+  const { id, secret } = key.json;
+  for (let n = 0; n < 4; n++)
+    await must(gateway.call("POST", "/v1/chat/completions", { body: hello, key: secret }), "a call");
+  return id;
+}
+
+/** The owner's key of the playground, which made a call. Returns its secret. */
+async function playgroundSecret(gateway: SpawnedGateway, projectId: string): Promise<string> {
+  // On loopback the first org is whose who signs in first.
+  const owner = await signInAt(gateway.url, { email: "owner@example.com" });
+  const asked = owner.call("POST", "/v1/playground/key", { body: { project_id: projectId } });
+  const { secret } = (await must(asked, "playground")).json;
+  await must(gateway.call("POST", "/v1/chat/completions", { body: hello, key: secret }), "a try");
+  return secret;
 }
 
 /** Pays a top-up on the page of the simulated payment service. Returns its id. */
@@ -80,7 +101,14 @@ try {
   await post("/v1/billing/subscription", { plan_id: "paid" });
   // Nobody pays it.
   await post("/v1/credits/topups", { amount_minor: 2_000 });
+  const usedUpId = await usedUpKey(gateway);
+  const playground = await playgroundSecret(gateway, project.json.id);
   const requestIds = await calls(gateway);
+  // Its record has what the client was told.
+  const failed = await gateway.call("POST", "/v1/chat/completions", {
+    body: { ...hello, messages: [{ role: "user", content: "[[sim status=500]]" }] },
+  });
+  requestIds.push(failed.headers.get("x-svc-request-id") ?? "");
   const repeated = (await must(gateway.call("POST", "/v1/chat/completions", once), "once")).text;
   const response = await post("/v1/responses", { model: "test/model", input: "Keep me.", store: true });
   await gateway.stop();
@@ -93,17 +121,18 @@ try {
   await must(gateway.call("GET", "/.well-known/jwks.json"), "keys of receipts");
   const responseId = response.json.id;
   const reads: Record<string, unknown> = {};
-  for (const path of READS({ requestIds, responseId, topups })) {
+  for (const path of READS({ requestIds, responseId, topups, usedUpId })) {
     reads[path] = (await must(gateway.call("GET", path), path)).json;
   }
   const expected: Expected = {
     madeAtMs: Date.now(),
-    secrets: { live: gateway.liveKey, test: gateway.testKey, limited: key.json.secret },
+    secrets: { live: gateway.liveKey, test: gateway.testKey, limited: key.json.secret, playground },
     once,
     repeated,
     requestIds,
     responseId,
     topups,
+    usedUpId,
     reads,
   };
   await gateway.kill("SIGKILL");

@@ -4,7 +4,10 @@ import type { GatewayOptions } from "../support/gateway.ts";
 export interface Expected {
   readonly madeAtMs: number;
   /** Keys of a folder that was thrown away. */
-  readonly secrets: Readonly<Record<"live" | "test" | "limited", string>>;
+  readonly secrets: Readonly<Record<"live" | "test" | "limited", string>> & {
+    /** Of a person's key of the playground, for an hour. Absent in releases without one. */
+    readonly playground?: string;
+  };
   /** A call with an `Idempotency-Key`, and its answer. */
   readonly once: { readonly body: object; readonly headers: object };
   readonly repeated: string;
@@ -12,6 +15,8 @@ export interface Expected {
   readonly responseId: string;
   /** Paid ones. Absent in releases that took no money. */
   readonly topups?: readonly string[];
+  /** A key whose budget of the day is used up. Absent in releases that noted no such keys. */
+  readonly usedUpId?: string;
   /** Path → what GET answered. */
   readonly reads: Readonly<Record<string, unknown>>;
 }
@@ -37,9 +42,9 @@ export const releaseOptions: GatewayOptions = {
   ],
 };
 
-type Made = Pick<Expected, "requestIds" | "responseId" | "topups">;
+type Made = Pick<Expected, "requestIds" | "responseId" | "topups" | "usedUpId">;
 
-export const READS = ({ requestIds, responseId, topups = [] }: Made): string[] => [
+export const READS = ({ requestIds, responseId, topups = [], usedUpId }: Made): string[] => [
   "/v1/credits/topups",
   ...topups.map((id) => `/v1/credits/topups/${id}`),
   "/v1/credits/refunds",
@@ -49,6 +54,8 @@ export const READS = ({ requestIds, responseId, topups = [] }: Made): string[] =
   "/v1/credits",
   "/v1/credits/ledger?limit=500",
   "/v1/keys",
+  "/v1/keys?kind=playground",
+  `/v1/keys/${usedUpId}`,
   "/v1/projects",
   "/v1/provider-keys",
   "/v1/webhooks",

@@ -17,7 +17,7 @@ import { MAIN, place, run } from "../../support/process.fixtures.ts";
 import { until } from "../../support/wait.ts";
 
 test("there is one of release 0.1.0, and of the commits before and behind it that others run", () =>
-  expect(RELEASES).toEqual(expect.arrayContaining(["0.1.0", "9f068ca", "adeee8f"])));
+  expect(RELEASES).toEqual(expect.arrayContaining(["0.1.0", "9f068ca", "adeee8f", "1d25451"])));
 
 /** A minute after it was made: kept answers are not yet forgotten. */
 function lie({ madeAtMs }: Expected): void {
@@ -76,6 +76,22 @@ describe.each(RELEASES)("the folder of release %s", (release) => {
     expect((await gateway.chat({}, { key: secrets.test })).status).toBe(200);
   });
 
+  test.runIf(expected.secrets.playground)(
+    "the key of the playground works for the rest of its hour",
+    async () => {
+      const { status } = await gateway.chat(
+        { model: "test/model", max_tokens: 5 },
+        { key: expected.secrets.playground ?? "" },
+      );
+      expect(status).toBe(200);
+    },
+  );
+
+  test.runIf(expected.usedUpId)("the key whose budget is used up is listed", async () => {
+    const { data } = (await gateway.call("GET", "/v1/usage/budgets")).json;
+    expect(data).toContainEqual(expect.objectContaining({ scope: "key", id: expected.usedUpId }));
+  });
+
   test("the records that waited reach ClickHouse", async () => {
     await until("the outbox is empty", async () => (await metric(gateway, "weir_outbox_rows")) === 0);
     const { data } = (await gateway.call("GET", "/v1/requests?limit=100")).json;
@@ -104,6 +120,17 @@ describe.each(RELEASES)("C5: the folder of release %s, before any start of this 
   test("C5: is found to be whole", async () => {
     const told = await typed(["check", "--data", dataDir], envOf(folder));
     expect(told, told.out).toMatchObject({ code: 0, err: "" });
+  });
+
+  test.runIf(expected.usedUpId)("C5: has the notes that the release made of keys", async () => {
+    const { folder: another } = unpacked(release);
+    onTestFinished(() => removeFolder(another));
+    const store = openStore(join(another, "data"));
+    onTestFinished(() => store.close());
+    const idsIn = (table: string) => Array.from(store.table<string>(table).range(), ({ value }) => value);
+    expect(idsIn("limits.near")).toEqual([expected.usedUpId]);
+    const [playground, ...others] = idsIn("account.playground_keys");
+    expect([playground, others]).toEqual([expect.stringMatching(/^key_/), []]);
   });
 
   test("C5: is backed up, and what is restored of it shows what that release showed", async () => {
