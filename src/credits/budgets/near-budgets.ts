@@ -91,7 +91,11 @@ export function openNearBudgets({ store, clock, onFailure }: NearBudgetDeps): Ne
     if (rows.get(key) === undefined) rows.put(key, id, clock.now());
   }
 
-  /** After the act of the charge, which must not wait for it: at a cell these rows are shared. */
+  /**
+   * After the act of the charge, which must not wait for it: at a cell these rows are shared. A gateway alone asks for it in the charge's
+   * turn of the event loop, so both are in one append to the journal. A cell that dies between the two leaves the note to whichever cell
+   * next hears what was spent: with the next call, also one that is refused.
+   */
   async function putWaiting(): Promise<void> {
     while (waiting.length > 0) {
       const slice = waiting.splice(0, SLICE);
