@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { lookup } from "mrmime";
 import { onFile } from "../base/file-errors.ts";
+import { weightedItems } from "./weights.ts";
 
 interface StaticFile {
   readonly contentType: string;
@@ -58,17 +59,23 @@ export function readStaticFiles(prefix: string, folder: string): StaticFiles {
   return { prefix, files };
 }
 
-/** The file in the coding that suits a client best. @param accepted its `Accept-Encoding` */
+/**
+ * The file in the coding that a client likes best (RFC 9110, 12.5.3); of those that it likes equally, the smallest. It is sent as it is to
+ * who names no coding that there is, also where that is refused: so a client gets an answer that it may still understand.
+ * @param accepted its `Accept-Encoding`
+ */
 export function codedFor(
   file: StaticFile,
   accepted: string,
 ): Pick<StaticFile, "body" | "etag"> & { readonly coding?: string } {
-  // RFC 9110, 12.5.3: a weight of zero refuses a coding.
-  const taken = accepted
-    .split(",")
-    .filter((each) => !/;\s*q=0(?:\.0*)?\s*$/.test(each))
-    .map((each) => each.split(";")[0]?.trim().toLowerCase());
-  return file.coded.find(({ coding }) => taken.includes(coding)) ?? file;
+  const weights = new Map(weightedItems(accepted));
+  const weightOf = ({ coding }: CodedFile) => weights.get(coding) ?? weights.get("*") ?? 0;
+  let [best] = file.coded;
+  if (best === undefined) return file;
+  for (const each of file.coded) if (weightOf(each) > weightOf(best)) best = each;
+  // A client that does not name it likes all better that it names.
+  const ofPlain = weights.get("identity") ?? 0;
+  return weightOf(best) > 0 && weightOf(best) >= ofPlain ? best : file;
 }
 
 /** By their path in the folder, with forward slashes. */
