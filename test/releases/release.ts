@@ -5,7 +5,7 @@ export interface Expected {
   readonly madeAtMs: number;
   /** Keys of a folder that was thrown away. */
   readonly secrets: Readonly<Record<"live" | "test" | "limited", string>> & {
-    /** Of a person's key of the playground, for an hour. Absent in releases without one. */
+    /** The secret of a person's key of the playground, which works for an hour. Absent in releases without one. */
     readonly playground?: string;
   };
   /** A call with an `Idempotency-Key`, and its answer. */
