@@ -3,17 +3,25 @@ import { AccountTables } from "../../src/account/tables.ts";
 import { DAY_MS } from "../../src/base/time.ts";
 import { openStore } from "../../src/store/store.ts";
 
-const DAYS = 31;
+export const AGE_MS = 31 * DAY_MS;
 
-/** The gateway of the folder must be stopped. Keys keep their age, by which they are listed. */
+/** The gateway of the folder must be stopped. Keys are listed in the same order as before. */
 export async function makeOlder(dataDir: string, orgId: string, nowMs: number): Promise<void> {
   const store = openStore(dataDir);
   try {
     const accounts = new AccountTables(store);
-    const createdAtMs = nowMs - DAYS * DAY_MS;
+    // The index by which keys are listed. A gateway never changes when a key was made, so the tables have no method for it.
+    const byAge = store.table<true>("account.keys_by_age");
+    const createdAtMs = nowMs - AGE_MS;
     await accounts.act(() => {
       accounts.replaceOrg({ ...accounts.mustOrg(orgId), createdAtMs });
       for (const project of accounts.projectsOf(orgId)) accounts.replaceProject({ ...project, createdAtMs });
+      for (const key of [...accounts.keysByAge(orgId)]) {
+        const madeMs = key.createdAtMs - AGE_MS;
+        byAge.remove([orgId, key.createdAtMs, key.id]);
+        byAge.put([orgId, madeMs, key.id], true);
+        accounts.replaceKey({ ...key, createdAtMs: madeMs });
+      }
     });
   } finally {
     await store.close();

@@ -11,7 +11,7 @@ import { HOUR_MS } from "../../src/base/time.ts";
 import { startGateway } from "../../src/host/gateway/gateway.ts";
 import { readConfig } from "../../src/host/settings/config.ts";
 import { openStore } from "../../src/store/store.ts";
-import { makeOlder } from "./age.ts";
+import { AGE_MS, makeOlder } from "./age.ts";
 import { nearBudget, useUpBudget } from "./budgets.ts";
 import { makeCalls, planCalls } from "./calls.ts";
 import { MODELS, writeCatalog } from "./catalog.ts";
@@ -54,7 +54,8 @@ export async function seedDemo(options: DemoOptions): Promise<void> {
   await makeOlder(dataDir, world.orgId, nowMs);
   if (keys > 0) {
     const projectIds = [...world.projects.values()];
-    await addKeys({ dataDir, count: keys, orgId: world.orgId, projectIds, nowMs });
+    // Behind the keys that have names and calls, in lists that begin with the newest.
+    await addKeys({ dataDir, count: keys, orgId: world.orgId, projectIds, untilMs: nowMs - AGE_MS });
     say(`${keys} more keys`);
   }
   await options.withClickHouse(dataDir, async (clickhouse) => {

@@ -17,15 +17,16 @@ export interface ManyKeys {
   readonly orgId: string;
   /** The keys take turns. */
   readonly projectIds: readonly string[];
-  readonly nowMs: number;
+  /** All are older. */
+  readonly untilMs: number;
 }
 
 /** The gateway of the folder must be stopped. Nobody has the secrets of these keys. */
-export async function addKeys({ dataDir, count, orgId, projectIds, nowMs }: ManyKeys): Promise<void> {
+export async function addKeys({ dataDir, count, orgId, projectIds, untilMs }: ManyKeys): Promise<void> {
   const store = openStore(dataDir);
   try {
     const accounts = new AccountTables(store);
-    const fromMs = nowMs - OVER_DAYS * DAY_MS;
+    const fromMs = untilMs - OVER_DAYS * DAY_MS;
     const stepMs = (OVER_DAYS * DAY_MS) / Math.max(1, count);
     for (let first = 0; first < count; first += KEYS_OF_AN_ACT)
       await accounts.act(() => {

@@ -64,6 +64,12 @@ async function all(path: string): Promise<Record<string, never>[]> {
     cursor = page.next_cursor;
   }
 }
+interface Forecast {
+  readonly scope: string;
+  readonly id: string;
+  readonly spent_micro: number;
+  readonly forecast_micro: number;
+}
 const usage = (query = "") => {
   const from = new Date(Date.now() - 31 * DAY_MS).toISOString();
   return read(`/v1/usage?range=custom&from=${from}${query}`);
@@ -128,6 +134,25 @@ test("a key's budget is used up, and a project's nearly", async () => {
     spend_month_micro: number;
   };
   expect(support.spend_month_micro / support.budget.monthly_micro).toBeCloseTo(0.9, 2);
+});
+
+test("keys are as old as their records, so that the forecast of one goes by a whole day", async () => {
+  const keys = (await all("/v1/keys")) as never as { name: string; created_at: string }[];
+  const made = keys.map(({ created_at: at }) => Date.parse(at));
+  expect(made).toEqual(made.toSorted((a, b) => b - a));
+  const [newest = 0] = made;
+  expect(keys.findIndex(({ name }) => name.startsWith("worker "))).toBe(40 + 2);
+  expect(Date.now() - newest).toBeGreaterThan(30 * DAY_MS);
+  const budgets = () => read("/v1/usage/budgets?limit=200");
+  const { data } = await until("forecasts are by what was charged", budgets, ({ rate }) => rate === "recent");
+  const ofKeys = (data as Forecast[]).filter(({ scope }) => scope === "key");
+  expect(ofKeys.length).toBeGreaterThan(0);
+  const from = new Date(Date.now() - 2 * DAY_MS).toISOString();
+  for (const { id, spent_micro: spent, forecast_micro: forecast } of ofKeys) {
+    const { totals } = await read(`/v1/usage?range=custom&from=${from}&key_id=${id}`);
+    // The rest of the day is a day at most, and the rate that of the last one.
+    expect(forecast).toBeLessThanOrEqual(spent + totals.cost_micro + 1);
+  }
 });
 
 test("a top-up was paid and refunded in part, with invoice and credit note, and the ledger is exact", async () => {
