@@ -57,6 +57,8 @@ export function after(state: LiveState, events: readonly LiveEvent[]): LiveState
   if (events.length === 0) return state;
   const running = new Map(state.running);
   const ended: EndedCall[] = [];
+  /** A stream that goes on in another tab may tell once more what came last in the tab before. */
+  const over = new Set(state.ended.map((call) => call.request_id));
   const told: OrgEvent[] = [];
   let { credit, missed, position } = state;
   for (const { name, id, data } of events) {
@@ -70,7 +72,8 @@ export function after(state: LiveState, events: readonly LiveEvent[]): LiveState
         for (const call of (data as Data<"running">).calls) running.set(call.request_id, call);
         break;
       case "call.started":
-        running.set((data as RunningCall).request_id, data as RunningCall);
+        if (!over.has((data as RunningCall).request_id))
+          running.set((data as RunningCall).request_id, data as RunningCall);
         break;
       case "call.first_token": {
         const first = data as Data<"call.first_token">;
@@ -80,7 +83,8 @@ export function after(state: LiveState, events: readonly LiveEvent[]): LiveState
       }
       case "call.ended":
         running.delete((data as EndedCall).request_id);
-        ended.push(data as EndedCall);
+        if (!over.has((data as EndedCall).request_id)) ended.push(data as EndedCall);
+        over.add((data as EndedCall).request_id);
         break;
       case "credit":
         credit = data as LiveCredit;

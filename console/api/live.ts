@@ -2,7 +2,7 @@
  * The live stream of the org, one for all tabs of a browser: over HTTP/1.1 it would otherwise take one of the six connections that a
  * browser has for all of them. The tab that holds a lock reads the stream and passes its events on; when that tab is closed another gets
  * the lock, and goes on where the first was. Where a browser has no locks (a page of plain http from another machine), each tab reads for
- * itself.
+ * itself, and only while it is seen.
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -28,16 +28,18 @@ const AGAIN_MS = 2000;
 /** An org whose stream was left keeps what it knew for so long: the next page may look again. */
 const LINGER_MS = 1000;
 
-/** What goes from tab to tab. `who`: a tab that has just begun asks what is known. */
+/** What goes from tab to tab. `who`: a tab that has just begun asks what is known; `known` answers that tab alone. */
 type Message =
   | { readonly kind: "events"; readonly events: readonly LiveEvent[] }
-  | { readonly kind: "who" }
-  | { readonly kind: "known"; readonly state: LiveState }
+  | { readonly kind: "who"; readonly tab: number }
+  | { readonly kind: "known"; readonly tab: number; readonly state: LiveState }
   | { readonly kind: "fault"; readonly message: string };
 
 class LiveTab {
   readonly #name: string;
-  readonly #channel: BroadcastChannel;
+  readonly #me = Math.random();
+  /** Undefined where there are no locks: what each tab reads is its own. */
+  readonly #others: BroadcastChannel | undefined;
   readonly #over = new AbortController();
   #waiting: LiveEvent[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,39 +47,56 @@ class LiveTab {
 
   constructor(org: string) {
     this.#name = `weir.live.${org}`;
-    this.#channel = new BroadcastChannel(this.#name);
-    this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#heard(data);
-    this.#channel.postMessage({ kind: "who" } satisfies Message);
-    void this.#begin();
+    if (navigator.locks === undefined) {
+      void this.#readWhileSeen();
+      return;
+    }
+    this.#others = new BroadcastChannel(this.#name);
+    this.#others.onmessage = ({ data }: MessageEvent<Message>) => this.#heard(data);
+    this.#tell({ kind: "who", tab: this.#me });
+    void this.#readInTurn();
   }
 
   end(): void {
     this.#over.abort();
     clearTimeout(this.#timer);
-    this.#channel.close();
+    this.#others?.close();
   }
 
-  async #begin(): Promise<void> {
-    const read = () => this.#readOn();
-    if (navigator.locks === undefined) return await read();
-    await navigator.locks.request(this.#name, { signal: this.#over.signal }, read).catch(() => undefined);
+  async #readInTurn(): Promise<void> {
+    const { signal } = this.#over;
+    const read = () => this.#readOn(signal);
+    await navigator.locks.request(this.#name, { signal }, read).catch(() => undefined);
   }
 
-  /** Until the tab no longer looks. */
-  async #readOn(): Promise<void> {
-    this.#reads = true;
-    while (!this.#over.signal.aborted) {
-      try {
-        await this.#readOnce();
-      } catch (error) {
-        if (this.#over.signal.aborted) return;
-        this.#failed(error instanceof ApiError ? error : new ApiError(0, { message: String(error) }, ""));
-      }
-      await this.#rest();
+  async #readWhileSeen(): Promise<void> {
+    const over = this.#over.signal;
+    while (!over.aborted) {
+      await untilTab("visible", over);
+      const hidden = new AbortController();
+      const signal = AbortSignal.any([over, hidden.signal]);
+      void untilTab("hidden", signal).then(() => hidden.abort());
+      await this.#readOn(signal);
     }
   }
 
-  async #readOnce(): Promise<void> {
+  /** @param signal when it is to end */
+  async #readOn(signal: AbortSignal): Promise<void> {
+    this.#reads = true;
+    while (!signal.aborted) {
+      try {
+        await this.#readOnce(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#failed(error instanceof ApiError ? error : new ApiError(0, { message: String(error) }, ""));
+      }
+      await rest(AGAIN_MS, signal);
+    }
+  }
+
+  async #readOnce(signal: AbortSignal): Promise<void> {
+    // What has come is behind the position, drawn or not.
+    this.#draw();
     const position = state.peek().position;
     const answer = await sent(pathOf("watchLive", {}), {
       headers: {
@@ -85,7 +104,7 @@ class LiveTab {
         accept: "text/event-stream",
         ...(position !== "" && { "last-event-id": position }),
       },
-      signal: this.#over.signal,
+      signal,
     });
     fault.value = undefined;
     const reader = new EventReader();
@@ -95,24 +114,18 @@ class LiveTab {
         .read(piece.value)
         .map(({ name, id, data }) => ({ name, id, data: JSON.parse(data) }));
       if (events.length === 0) continue;
-      this.#channel.postMessage({ kind: "events", events } satisfies Message);
+      this.#tell({ kind: "events", events });
       this.#take(events);
     }
   }
 
-  #rest(): Promise<void> {
-    return new Promise((done) => {
-      const timer = setTimeout(done, AGAIN_MS);
-      this.#over.signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        done();
-      });
-    });
-  }
-
   #failed(error: ApiError): void {
     fault.value = error;
-    this.#channel.postMessage({ kind: "fault", message: error.message } satisfies Message);
+    this.#tell({ kind: "fault", message: error.message });
+  }
+
+  #tell(message: Message): void {
+    this.#others?.postMessage(message);
   }
 
   #heard(message: Message): void {
@@ -122,11 +135,17 @@ class LiveTab {
         this.#take(message.events);
         break;
       case "who":
-        if (this.#reads && state.peek().position !== "")
-          this.#channel.postMessage({ kind: "known", state: state.peek() } satisfies Message);
+        if (!this.#reads) break;
+        // The asker did not hear what waits here: it was passed on before.
+        this.#draw();
+        if (state.peek().position !== "")
+          this.#tell({ kind: "known", tab: message.tab, state: state.peek() });
         break;
       case "known":
-        if (state.peek().position === "") state.value = message.state;
+        if (message.tab !== this.#me) break;
+        // It has all that was heard before it.
+        this.#waiting = [];
+        state.value = message.state;
         break;
       case "fault":
         fault.value = new ApiError(0, { message: message.message }, "");
@@ -136,13 +155,45 @@ class LiveTab {
 
   #take(events: readonly LiveEvent[]): void {
     this.#waiting.push(...events);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      state.value = after(state.value, waiting);
-    }, DRAW_MS);
+    this.#timer ??= setTimeout(() => this.#draw(), DRAW_MS);
   }
+
+  #draw(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    state.value = after(state.peek(), waiting);
+  }
+}
+
+/** Resolves once the signal has told it, or after so many milliseconds. */
+function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) return done();
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      done();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+  });
+}
+
+/** Resolves once this tab is seen, or hidden, or once the signal has told it. */
+function untilTab(is: DocumentVisibilityState, signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const look = () => {
+      if (document.visibilityState !== is && !signal.aborted) return;
+      document.removeEventListener("visibilitychange", look);
+      signal.removeEventListener("abort", look);
+      done();
+    };
+    document.addEventListener("visibilitychange", look);
+    signal.addEventListener("abort", look);
+    look();
+  });
 }
 
 /** The live state of an org, for as long as the caller is on the page. @param org id; empty: nothing is listened to */

@@ -57,6 +57,15 @@ test("a call runs from its beginning to its end, with what is known of it meanwh
   expect(begun.running.get("A")?.provider).toBe("");
 });
 
+test("an end that is told twice counts once, and no beginning behind it has the call run again", () => {
+  const end = event("call.ended", { request_id: "A", status: "ok" }, "41");
+  const once = after(NOTHING_YET, [event("call.started", call("A")), end, end]);
+  expect(once).toMatchObject({ endedCount: 1, ended: [{ request_id: "A" }] });
+  const again = after(once, [event("call.started", call("A")), end, event("call.started", call("B"))]);
+  expect(again).toMatchObject({ endedCount: 1, ended: [{ request_id: "A" }] });
+  expect([...again.running.keys()]).toEqual(["B"]);
+});
+
 test("what runs now replaces what was thought to run", () => {
   const begun = after(NOTHING_YET, [event("call.started", call("A"))]);
   const again = after(begun, [event("running", { count: 1, calls: [call("C")] })]);
