@@ -6,6 +6,7 @@
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { me } from "../app/session.ts";
 import { ApiError, headersOf, pathOf, sent } from "./call.ts";
 import { EventReader } from "./event-reader.ts";
 import { after, type LiveEvent, type LiveState, NOTHING_YET } from "./live-state.ts";
@@ -46,7 +47,8 @@ class LiveTab {
   #reads = false;
 
   constructor(org: string) {
-    this.#name = `weir.live.${org}`;
+    // Another person of this browser has streams of their own: another role may see other calls.
+    this.#name = `weir.live.${me.peek()?.user.id}.${org}`;
     if (navigator.locks === undefined) {
       void this.#readWhileSeen();
       return;

@@ -12,7 +12,7 @@ import {
   signInBy,
   untilShown,
 } from "../../support/console/browser.fixtures.ts";
-import { signInAt } from "../../support/console.fixtures.ts";
+import { joinAt, signInAt } from "../../support/console.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { LiveClient } from "../../support/live/live-client.ts";
 import { equals, until } from "../../support/wait.ts";
@@ -189,6 +189,24 @@ test("a tab that is opened knows at once what the one that reads has heard, draw
   await lookAt(reader);
   ids.push(await call());
   await untilEachShows([reader, opened], ids);
+  await close();
+});
+
+test("a tab of another person of this browser is told nothing by tabs of the one before", async () => {
+  const email = "viewer@example.test";
+  await gateway.call("POST", "/v1/orgs/first/members", { body: { email, role: "viewer" } });
+  const viewer = await joinAt(gateway.url, { email });
+  const { asked, openTab, openTabs, close } = await openWindow();
+  const [before] = (await openTabs(1)) as [Page];
+  const seen = await call();
+  await untilEachShows([before], [seen]);
+  const [, value = ""] = /svc_session=([^;]+)/.exec(viewer.cookie) ?? [];
+  await before.context().addCookies([{ name: "svc_session", value, url: gateway.url }]);
+  const opened = await openTab();
+  await until("it reads for itself", () => asked.length === 2);
+  const later = await call();
+  await untilEachShows([before], [seen, later]);
+  await untilEachShows([opened], [later]);
   await close();
 });
 
