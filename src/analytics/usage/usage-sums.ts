@@ -45,15 +45,15 @@ export interface Key {
 /** What a statement gives beside the sums of each key. */
 export interface Beside {
   /**
-   * Columns `ttft` and `duration`: p50 and p95 in milliseconds, each null where nothing was measured. Not of tags, whose roll-up has no
-   * times.
+   * Columns `ttft` and `duration`: p50 and p95 in milliseconds, each null where nothing was measured. By tag, whose roll-up has no times,
+   * they come of the records, all of which are read.
    */
   readonly times?: boolean;
   /** A row for all keys together, whose `is_all` is 1. */
   readonly all?: boolean;
   /** Only the keys in parameter `keys`. */
   readonly isListed?: boolean;
-  /** Column `keys`: how many keys there are, also beyond the limit. */
+  /** Columns `keys` and `calls`: how many keys there are, and calls of all of them, also beyond the limit. */
   readonly count?: boolean;
 }
 
@@ -142,8 +142,8 @@ export function sumsSql(
   beside: Beside = {},
 ): { readonly sql: string; readonly params: Record<string, number> } {
   const isOfTags = key.isTag === true;
-  // Tags are summed up by day, and without the other keys.
-  const isSummedUp = !isOfTags || (key.isByHour !== true && !isFiltered);
+  // Tags are summed up by day, without the other keys and without times.
+  const isSummedUp = !isOfTags || (key.isByHour !== true && !isFiltered && beside.times !== true);
   const params: Record<string, number> = {};
   const parts = cut(period, isOfTags ? DAY_MS : HOUR_MS).flatMap(({ isWhole, fromMs, toMs }, at) => {
     params[`from_${at}`] = fromMs;
@@ -161,7 +161,8 @@ function merged({ order, limit }: Key, parts: readonly string[], { times, all, c
   const rows = `SELECT ${columns} FROM (${parts.join(" UNION ALL ")})
     GROUP BY ${all ? "GROUPING SETS ((k), ())" : "k"} HAVING requests > 0`;
   if (limit === undefined) return rows;
-  if (count) return `SELECT *, count() OVER () AS keys FROM (${rows}) ORDER BY ${order} LIMIT ${limit}`;
+  if (count)
+    return `SELECT *, count() OVER () AS keys, sum(requests) OVER () AS calls FROM (${rows}) ORDER BY ${order} LIMIT ${limit}`;
   return `${rows} ORDER BY ${order} LIMIT ${all ? limit + 1 : limit}`;
 }
 

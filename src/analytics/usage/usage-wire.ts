@@ -79,7 +79,7 @@ export const measuredSchema = totalsSchema.extend({
       duration_p50_ms: milliseconds("Median time of whole calls that reached an endpoint"),
       duration_p95_ms: milliseconds("Time that 95 % of the calls that reached an endpoint did not exceed"),
     })
-    .describe("How long calls took; null in groups by tag, whose sums have no times."),
+    .describe("How long calls took; null in groups by tag of a range with more than 100,000 calls."),
   cache_share: z
     .number()
     .nullable()
