@@ -23,7 +23,8 @@ export function adviceFor({ code, details }: Refusal): Advice | undefined {
         text: "Lower the longest answer (max tokens), wait until running calls have ended, or add credit.",
         page: ["credits", "Credits"],
       };
-    case "rate_limited":
+    case "rpm":
+    case "tpm":
     case "concurrency":
       return { text: "Wait a moment, then send again." };
     case "capability_not_supported":

@@ -2,7 +2,9 @@
  * A native stream as an answer that grows. Texts are appended as they come and never copied; whoever draws takes a snapshot, as often as
  * it likes. Pure.
  */
+
 import type { ReadEvent } from "../../api/event-reader.ts";
+import type { CostLine } from "../../text/cost-line.ts";
 import { type Fields, isFields, type Part, textOf } from "./message.ts";
 
 export interface Tokens {
@@ -11,15 +13,6 @@ export interface Tokens {
   readonly cache_read_tokens: number;
   readonly cache_write_tokens: number;
   readonly reasoning_tokens: number;
-}
-
-export interface CostLine {
-  readonly kind: string;
-  readonly units: number;
-  readonly unit_price_nano: number;
-  readonly micro_usd: number;
-  readonly tool?: string;
-  readonly tier?: string;
 }
 
 /** What `generation.completed` tells. */

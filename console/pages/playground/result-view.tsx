@@ -1,10 +1,8 @@
 /** How an answer went: times, tokens, cost, and the way to its record. */
-
+import { CostLines } from "../../parts/cost-lines.tsx";
 import { Link } from "../../parts/link.tsx";
 import { Badge } from "../../parts/note.tsx";
-import { Table } from "../../parts/table.tsx";
 import { format } from "../../text/org-format.ts";
-import type { CostLine } from "./answer.ts";
 import type { Result } from "./lane.ts";
 
 const USUAL_STOPS = ["", "stop", "end_turn", "tool_call", "tool_calls", "tool_use"];
@@ -58,26 +56,3 @@ function facts({ completed, firstMs, wholeMs }: Result): readonly string[] {
         ]),
   ];
 }
-
-const CostLines = ({ lines }: { readonly lines: readonly CostLine[] }) => (
-  <Table
-    label="Cost lines"
-    rows={lines}
-    keyOf={({ kind, tool = "", tier = "" }) => `${kind} ${tool} ${tier}`}
-    columns={[
-      {
-        head: "What",
-        cell: ({ kind, tool, tier }) =>
-          [kind.replaceAll("_", " "), tool, tier && `(${tier})`].filter(Boolean).join(" "),
-      },
-      { head: "Units", isNumber: true, cell: ({ units }) => format.value.count(units) },
-      {
-        head: "USD a million",
-        isNumber: true,
-        // Nano-USD a unit is a thousandth of micro-USD a unit: a million units cost a thousandth of a dollar for each.
-        cell: ({ unit_price_nano: nano }) => format.value.money(nano * 1000),
-      },
-      { head: "Cost", isNumber: true, cell: ({ micro_usd: micro }) => format.value.money(micro) },
-    ]}
-  />
-);

@@ -15,6 +15,7 @@ import { CallStatus } from "./call-status.tsx";
 import { Cost } from "./cost.tsx";
 import { Payload } from "./payload.tsx";
 import { Plan } from "./plan.tsx";
+import { Why } from "./why.tsx";
 
 type Detail = Answer<"getRequest">;
 
@@ -75,6 +76,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
           />
         </div>
       </Panel>
+      <Why detail={detail} />
       <div class="columns">
         <Panel title="How it was routed">
           <Plan detail={detail} />

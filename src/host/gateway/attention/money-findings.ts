@@ -161,7 +161,7 @@ function budgetFinding(state: BudgetState): Finding {
   return {
     kind: isUsedUp ? "budget_used_up" : "budget_near",
     severity: isUsedUp && budget.hard ? "critical" : "warning",
-    title: isUsedUp ? `The ${whose} is used up; ${then}.` : `${percent} % of the ${whose} is spent.`,
+    title: isUsedUp ? `The ${whose} is used up; ${then}.` : `${percent} % of the ${whose} is spent; ${then}.`,
     subject: { type: of, id, name },
     sinceMs: undefined,
     details: {

@@ -1,0 +1,75 @@
+/** A person signs in, makes a key, asks in the playground, and follows the money: request, ledger entry, signed receipt. */
+import { readFileSync } from "node:fs";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { cutOff, openBrowser, signInToConsole } from "../../support/console/walk.fixtures.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+
+let browser: Browser | undefined;
+let gateway: TestGateway;
+beforeAll(async () => {
+  browser = await openBrowser();
+  if (browser === undefined) return;
+  gateway = await testGateway({ engine: true });
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+test("sign in, a key, the playground, the ledger entry, the receipt", async ({ skip }) => {
+  skip(browser === undefined, "no Chromium was found on this machine");
+  const ada = await signInToConsole(browser as Browser, gateway, "ada@example.test");
+  const { page } = ada;
+  const pages = page.getByRole("navigation", { name: "Pages" });
+
+  await pages.getByRole("link", { name: "Keys" }).click();
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel("Name").fill("Notebook");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const stored = page.getByRole("dialog", { name: "The secret of" });
+  expect(await stored.locator("code").textContent()).toMatch(/^svc-/);
+  await stored.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("heading", { name: "Notebook", level: 1 }).waitFor();
+
+  await pages.getByRole("link", { name: "Playground" }).click();
+  await page.getByLabel("Model", { exact: true }).selectOption("weir/sim-small");
+  await page.getByLabel("Message", { exact: true }).fill("What does a weir do?");
+  await page.getByLabel("Message", { exact: true }).press("Control+Enter");
+  const answer = page.getByRole("article", { name: "assistant", exact: true });
+  const costText = (await answer.getByText(/^cost \$0\.\d+$/).textContent()) ?? "";
+  const cost = costText.replace("cost ", "");
+
+  await answer.getByRole("link", { name: "Details of the request" }).click();
+  await page.waitForURL("**/requests/*");
+  const requestId = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  const costs = page.locator("section").filter({ has: page.getByRole("heading", { name: "Cost" }) });
+  await costs.getByRole("row", { name: /input/ }).waitFor();
+  expect(await costs.locator("dd").first().textContent()).toBe(cost);
+
+  await costs.getByRole("link", { name: /^Ledger entry \d+$/ }).click();
+  await page.waitForURL(`**/credits/ledger?request_id=${requestId}`);
+  const entry = page.getByRole("row").filter({ hasText: requestId });
+  await entry.waitFor();
+  expect(await entry.textContent()).toContain(`-${cost}`);
+  expect(await page.getByRole("row").count()).toBe(2);
+
+  await entry.getByRole("link", { name: requestId }).click();
+  await page.getByRole("button", { name: "Open the signed receipt" }).click();
+  const receipt = page.getByRole("dialog", { name: "Signed receipt" });
+  await receipt.getByText(requestId, { exact: true }).waitFor();
+  expect(await receipt.getByRole("row").allTextContents()).toHaveLength(3);
+  expect(await cutOff(page)).toEqual([]);
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    receipt.getByRole("button", { name: "Save receipt" }).click(),
+  ]);
+  const claims = readFileSync(await file.path(), "utf8").split(".")[1] ?? "";
+  expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toMatchObject({
+    request_id: requestId,
+    charged: true,
+  });
+  await receipt.getByRole("button", { name: "Close" }).click();
+  await receipt.waitFor({ state: "detached" });
+  expect(ada.faults).toEqual([]);
+});
