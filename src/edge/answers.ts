@@ -44,14 +44,15 @@ export function refuse(
   errorBody: ErrorBody = errorEnvelope,
   headers: readonly string[] = [],
 ): void {
-  const { showsPages } = reply;
+  const { openedAt } = reply;
+  const isPage = openedAt !== "";
   reply.send(
     error.status,
-    (showsPages ? HTML_TYPE : typeLine(errorBody)) +
+    (isPage ? HTML_TYPE : typeLine(errorBody)) +
       identityHeaders(id) +
       retryHeaders(error) +
       headerLines(headers),
-    showsPages ? errorPage(error, id) : errorBody(error, id),
+    isPage ? errorPage(error, id, openedAt) : errorBody(error, id),
   );
 }
 

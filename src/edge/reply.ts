@@ -49,8 +49,8 @@ export class SocketReply implements ClientReply {
   gone = false;
   /** What to do with the connection after this answer. */
   afterwards: Afterwards = "keep";
-  /** A person reads the answer in a browser: an error is a page. */
-  showsPages = false;
+  /** Path and query that a person opened in a browser: an error is a page. Empty: a program asks. */
+  openedAt = "";
   /** The answer to a HEAD, where only `send` may be called: a body would be read as the next answer. */
   readonly isBodiless: boolean;
   #over = false;

@@ -8,6 +8,7 @@ import { type Clock, nextTurn } from "../base/clock.ts";
 import { errorEnvelope, fail } from "../base/errors.ts";
 import { requestId } from "../base/ids.ts";
 import type { HttpHead } from "../base/operation/http-head.ts";
+import { wantsPage } from "../base/operation/wants-page.ts";
 import { CALLS } from "../inference/exchange/formats.ts";
 import { identityHeaders } from "../inference/exchange/headers.ts";
 import { errorBodyOf, type FaultDeps, headerLines, refuse, reportedError } from "./answers.ts";
@@ -16,7 +17,6 @@ import { type Cors, corsOf, isForOtherOrigins } from "./cors.ts";
 import { addressesOf } from "./credentials.ts";
 import { dispatch } from "./dispatch.ts";
 import type { OpenRequests } from "./open-requests.ts";
-import { wantsPage } from "./pages/wants-page.ts";
 import type { DispatchDeps, Received } from "./received.ts";
 import { SocketReply } from "./reply.ts";
 import { httpHead, RequestHead, servedAddress } from "./request.ts";
@@ -193,6 +193,13 @@ interface Reading {
 const HEAD: Reading = { keepsHead: false };
 const WHOLE_HEAD: Reading = { keepsHead: true };
 
+/** Path and query. */
+function addressOf(req: HttpRequest): string {
+  // Undefined without a question mark, whatever its type says.
+  const query: string | undefined = req.getQuery();
+  return query === undefined || query === "" ? req.getUrl() : `${req.getUrl()}?${query}`;
+}
+
 /**
  * Reads a request's head. Must be called in the route handler itself, before it returns.
  * @param act not called where the request's framing is unsafe: that is refused, and the connection closed
@@ -207,8 +214,8 @@ function receive(
   const { isCrowded, security, requests, hasErrorPages } = deps;
   const method = req.getMethod();
   const reply = new SocketReply(res, method === "head", isCrowded, security, requests);
-  if (hasErrorPages === true && (method === "get" || method === "head"))
-    reply.showsPages = wantsPage(req.getHeader("accept"));
+  const mayBePage = hasErrorPages === true && (method === "get" || method === "head");
+  if (mayBePage && wantsPage(req.getHeader("accept"))) reply.openedAt = addressOf(req);
   const isLeaving = requests?.requestBegan() === true;
   const head = new RequestHead(req, keepsHead, !keepsHead && deps.beginTrace !== undefined);
   const id = requestId(deps.clock.now());

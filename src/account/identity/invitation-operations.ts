@@ -11,6 +11,7 @@ import * as field from "../../base/operation/fields.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listed, listOf } from "../../base/operation/page.ts";
+import { wantsPage } from "../../base/operation/wants-page.ts";
 import { memberJoined, memberRemoved } from "../account-events.ts";
 import type { OrgRow } from "../org.ts";
 import { assertMayOwn } from "../orgs/ownership.ts";
@@ -19,7 +20,15 @@ import { type MemberRow, memberWire, type UserRow } from "../person.ts";
 import { ROLES } from "../roles.ts";
 import type { AccountTables } from "../tables.ts";
 import type { ConsoleCookies } from "./cookies.ts";
-import { type InvitationView, invitationPage, PAGE_HEADERS, signInPage } from "./invitation-page.ts";
+import {
+  type InvitationView,
+  invitationPage,
+  invitationsPage,
+  type OpenInvitation,
+  PAGE_HEADERS,
+  type Reader,
+  signInPage,
+} from "./invitation-page.ts";
 import { type JoinDeps, join } from "./join.ts";
 import { checkSecurity, signedIn } from "./person-access.ts";
 import type { Sessions } from "./sessions.ts";
@@ -31,6 +40,9 @@ export interface InvitationOperationDeps extends JoinDeps {
   /** Orgs that one person may own. */
   readonly maxOrgsOfPerson: number;
 }
+
+const HTML_TYPE = "text/html";
+const LIST_PATH = "/auth/invitations";
 
 const byId = z.object({ id: z.string().max(100).describe("The invitation's id, `ivt_…`") });
 
@@ -56,17 +68,18 @@ export function invitationOperations(deps: InvitationOperationDeps) {
   const current = (head: HttpHead) => signedIn(deps, head.cookie(deps.cookies.sessionName) ?? "");
   return {
     listInvitations: operation({
-      summary: "Invitations that wait for the signed-in person's verified address; not paged",
+      summary:
+        "Invitations that wait for the signed-in person's verified address; not paged. A page for browsers",
       method: "GET",
-      path: "/auth/invitations",
+      path: LIST_PATH,
       access: "no key / signed in",
       group: "Sign-in",
       output: listOf(invitationShape),
+      otherTypes: [HTML_TYPE],
       run(_input, _caller, head) {
+        if (wantsPage(head.header("accept"))) return listPage(deps, head);
         const { user } = current(head);
-        const nowMs = deps.clock.now();
-        const open = invitationsFor(deps.accounts, user).filter((row) => !isOver(row, nowMs));
-        return listed(open.map((row) => invitationWire(deps, row)));
+        return listed(openFor(deps, user).map((row) => invitationWire(deps, row)));
       },
     }),
     acceptInvitation: operation({
@@ -109,7 +122,7 @@ export function invitationOperations(deps: InvitationOperationDeps) {
       isChange: true,
       params: byId,
       output: z.string(),
-      otherTypes: ["text/html"],
+      otherTypes: [HTML_TYPE],
       run: ({ params }, _caller, head) => pageFor(deps, params.id, head),
     }),
   };
@@ -117,20 +130,58 @@ export function invitationOperations(deps: InvitationOperationDeps) {
 
 /** The page that the link of an invitation opens. A reader who is not signed in gets a page that asks for that first. */
 function pageFor(deps: InvitationOperationDeps, id: string, head: HttpHead) {
-  const { accounts, cookies, sessions } = deps;
+  return shownTo(deps, head, `${LIST_PATH}/${encodeURIComponent(id)}`, (user, reader) =>
+    invitationPage(viewOf(deps, user, id), reader),
+  );
+}
+
+/** The page of all that wait, which the console names to those who are in no org. */
+function listPage(deps: InvitationOperationDeps, head: HttpHead) {
+  return shownTo(deps, head, LIST_PATH, (user, reader) => {
+    const open = openFor(deps, user).filter((row) => mayStillBeGiven(deps.accounts, row, deps.clock.now()));
+    const isVerified = user.isEmailVerified;
+    return invitationsPage(
+      open.map((row) => offered(deps, row)),
+      { ...reader, isVerified },
+    );
+  });
+}
+
+/** @param path of the page: a sign-in leads back to it */
+function shownTo(
+  { accounts, cookies, sessions }: InvitationOperationDeps,
+  head: HttpHead,
+  path: string,
+  pageOf: (user: UserRow, reader: Reader) => string,
+) {
   const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
   const user = session && accounts.people.user(session.row.userId);
-  const back = { return_to: `/auth/invitations/${encodeURIComponent(id)}` };
+  const back = { return_to: path };
   const page =
     session === undefined || user?.status !== "active"
       ? signInPage(`/auth/login?${new URLSearchParams(back)}`)
-      : invitationPage({
-          view: viewOf(deps, user, id),
+      : pageOf(user, {
           email: user.email,
           csrf: sessions.csrfOf(session),
           switchTo: `/auth/login?${new URLSearchParams({ prompt: "select_account", ...back })}`,
         });
-  return raw("text/html; charset=utf-8", page, { headers: PAGE_HEADERS });
+  return raw(`${HTML_TYPE}; charset=utf-8`, page, { headers: PAGE_HEADERS });
+}
+
+/** Those that have not ended. */
+const openFor = ({ accounts, clock }: InvitationOperationDeps, user: UserRow): MemberRow[] =>
+  invitationsFor(accounts, user).filter((row) => !isOver(row, clock.now()));
+
+function offered(deps: InvitationOperationDeps, row: MemberRow): OpenInvitation {
+  const wire = invitationWire(deps, row);
+  return {
+    id: wire.id,
+    orgId: wire.org_id,
+    orgSlug: wire.org_slug,
+    orgName: wire.org_name,
+    role: wire.role,
+    invitedBy: wire.invited_by,
+  };
 }
 
 function invitationWire({ accounts }: InvitationOperationDeps, row: MemberRow) {
@@ -153,14 +204,16 @@ function invitationWire({ accounts }: InvitationOperationDeps, row: MemberRow) {
 function viewOf(deps: InvitationOperationDeps, user: UserRow, id: string): InvitationView {
   const { accounts, clock } = deps;
   const joined = joinedBy(accounts, user, id);
-  if (joined !== undefined)
-    return { is: "joined", orgId: joined.orgId, orgName: accounts.org(joined.orgId)?.name ?? "" };
+  if (joined !== undefined) {
+    const org = accounts.org(joined.orgId);
+    return { is: "joined", id, orgId: joined.orgId, orgSlug: org?.slug ?? "", orgName: org?.name ?? "" };
+  }
   const row = invitationsFor(accounts, user).find((one) => invitationId(one) === id);
   if (row === undefined) return { is: user.isEmailVerified ? "none" : "unverified" };
-  const { org_id: orgId, org_name: orgName, role, invited_by: invitedBy } = invitationWire(deps, row);
   const nowMs = clock.now();
   const isOpen = !isOver(row, nowMs) && mayStillBeGiven(accounts, row, nowMs);
-  return isOpen ? { is: "open", orgId, orgName, role, invitedBy } : { is: "over", orgName };
+  const offer = offered(deps, row);
+  return isOpen ? { is: "open", ...offer } : { is: "over", orgName: offer.orgName };
 }
 
 const joinedBy = ({ people }: AccountTables, user: UserRow, id: string): MemberRow | undefined =>

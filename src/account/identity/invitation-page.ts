@@ -1,28 +1,32 @@
 /**
- * The page of an invitation. What others wrote (the org's name, addresses) is escaped text; the page runs its own script and no
- * other, and sends to its own origin only.
+ * The pages of invitations: of one, and of all that wait for a person. What others wrote (names of orgs, addresses) is escaped text; a page
+ * runs its own script and no other, and sends to its own origin only.
  */
-import { Html, html } from "../../base/html.ts";
-import { pageHeaders, pageOf } from "./page.ts";
+import { Html, html, pageText } from "../../base/html.ts";
+import { pageHeaders } from "./page.ts";
+
+/** An invitation that can be accepted. */
+export interface OpenInvitation {
+  readonly id: string;
+  readonly orgId: string;
+  readonly orgSlug: string;
+  readonly orgName: string;
+  readonly role: string;
+  /** E-mail address; empty where it is not known. */
+  readonly invitedBy: string;
+}
 
 /** What the person sees. */
 export type InvitationView =
-  | {
-      readonly is: "open";
-      readonly orgId: string;
-      readonly orgName: string;
-      readonly role: string;
-      /** E-mail address; empty where it is not known. */
-      readonly invitedBy: string;
-    }
-  | { readonly is: "joined"; readonly orgId: string; readonly orgName: string }
+  | (OpenInvitation & { readonly is: "open" })
+  | (Pick<OpenInvitation, "id" | "orgId" | "orgSlug" | "orgName"> & { readonly is: "joined" })
   | { readonly is: "over"; readonly orgName: string }
   /** None for this person; `unverified`: the identity provider does not vouch for their address. */
   | { readonly is: "none" | "unverified" };
 
-export interface InvitationPage {
-  readonly view: InvitationView;
-  /** E-mail address of who is signed in. */
+/** Who reads a page. */
+export interface Reader {
+  /** E-mail address; empty where there is none. */
   readonly email: string;
   /** Token of the session. */
   readonly csrf: string;
@@ -30,76 +34,109 @@ export interface InvitationPage {
   readonly switchTo: string;
 }
 
-/** Sends what the buttons say, with the token that no other site knows. Addresses are relative: a proxy may add a path. */
+/** Sends what the buttons say, with the token that no other site knows. A proxy may add a path before the addresses. */
 const SCRIPT = `
 const main = document.querySelector("main");
-const said = document.querySelector("output");
-async function send(path, method, body) {
-  const answer = await fetch(path, {
-    method, credentials: "same-origin",
-    headers: { "x-svc-csrf": main.dataset.csrf, ...(body && { "content-type": "application/json" }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (answer.ok) return true;
-  said.textContent = (await answer.json().catch(() => ({}))).error?.message ?? "This did not work. Try again.";
-  return false;
-}
-const here = location.pathname.replace(/\\/+$/, "");
-for (const button of document.querySelectorAll("button")) button.addEventListener("click", async () => {
-  const { act } = button.dataset;
-  button.disabled = true;
-  const done = act === "use"
-    ? await send("../active-org", "PUT", { org: main.dataset.org })
-    : await send(here + "/" + act, "POST");
-  button.disabled = false;
-  if (!done) return;
-  if (act === "accept") location.reload();
-  else {
-    for (const other of document.querySelectorAll("button")) other.remove();
-    said.textContent = act === "use" ? "Done." : "You have declined. You may close this page.";
+const root = location.pathname.replace(/\\/auth\\/invitations.*$/, "");
+for (const one of document.querySelectorAll("[data-id]")) {
+  const said = one.querySelector("output");
+  const buttons = [...one.querySelectorAll("button")];
+  async function send(path, method, body) {
+    const answer = await fetch(root + path, {
+      method, credentials: "same-origin",
+      headers: { "x-svc-csrf": main.dataset.csrf, ...(body && { "content-type": "application/json" }) },
+      ...(body && { body: JSON.stringify(body) }),
+    }).catch(() => undefined);
+    if (answer?.ok) return true;
+    said.textContent = (await answer?.json().catch(() => ({})))?.error?.message ?? "This did not work. Try again.";
+    return false;
   }
-});
+  for (const button of buttons) button.addEventListener("click", async () => {
+    const { act } = button.dataset;
+    const { id, org, slug } = one.dataset;
+    for (const each of buttons) each.disabled = true;
+    const done = act === "open"
+      ? await send("/auth/active-org", "PUT", { org })
+      : await send("/auth/invitations/" + encodeURIComponent(id) + "/" + act, "POST");
+    for (const each of buttons) each.disabled = false;
+    if (!done) return;
+    if (act === "open") return location.assign(root + "/console/" + encodeURIComponent(slug));
+    said.textContent = act === "accept" ? "You are a member." : "You have declined.";
+    for (const each of buttons) each.hidden = act !== "accept" || each.dataset.act !== "open";
+    buttons.find((each) => !each.hidden)?.focus();
+  });
+}
 `;
 export const PAGE_HEADERS = pageHeaders({ script: SCRIPT, connect: true });
 
-/** For a browser in which nobody is signed in; it does not say whether there is an invitation. @param login its address */
+/** For a browser in which no one is signed in; it does not say whether there is an invitation. @param login its address */
 export const signInPage = (login: string): string =>
-  pageOf(
-    "An invitation",
-    html`<main><h1>An invitation</h1>
-<p>Sign in with the e-mail address to which it was sent.</p><p><a href="${login}">Sign in</a></p></main>`,
+  page(
+    "Invitations",
+    html`<main><h1>Invitations</h1>
+<p>Sign in with the e-mail address to which they were sent.</p><p><a class="main" href="${login}">Sign in</a></p></main>`,
   );
 
-/** For whoever is signed in. */
-export function invitationPage({ view, email, csrf, switchTo }: InvitationPage): string {
+/** One invitation, for whoever is signed in. */
+export function invitationPage(view: InvitationView, reader: Reader): string {
   const { title, body } = contentOf(view);
-  const orgId = "orgId" in view ? view.orgId : "";
-  return pageOf(
+  return page(
     title,
-    html`<main data-csrf="${csrf}" data-org="${orgId}"><h1>${title}</h1>
-${body}
-<output></output><noscript><p>This page needs JavaScript.</p></noscript>
-<p><small>You are signed in as <bdi>${email || "somebody without an e-mail address"}</bdi>.
-<a href="${switchTo}">Use another account</a></small></p></main>
-<script>${new Html(SCRIPT)}</script>`,
+    html`${mainOf(reader, html`<h1>${title}</h1>${body}`)}
+<ul class="links"><li><a href="/auth/invitations">All invitations</a></li><li><a href="/console">Console</a></li></ul>`,
   );
 }
+
+/** All that wait for whoever is signed in. @param isVerified whether the identity provider vouches for the address */
+export function invitationsPage(
+  open: readonly OpenInvitation[],
+  { isVerified, ...reader }: Reader & { readonly isVerified: boolean },
+): string {
+  const none = isVerified
+    ? html`<p>No invitation waits for you. Ask an owner or an admin of the organisation to invite this address.</p>`
+    : UNVERIFIED;
+  const list = open.map(
+    (one) => html`<section ${placeOf(one)}><h2>${one.orgName}</h2>${offerOf(one)}</section>`,
+  );
+  return page(
+    "Invitations",
+    html`${mainOf(reader, html`<h1>Invitations</h1>${open.length === 0 ? none : list}`)}
+<ul class="links"><li><a href="/console">Console</a></li></ul>`,
+  );
+}
+
+const page = (title: string, body: Html): string =>
+  pageText({ title: `${title} · Weir`, body: html`<p><a class="name" href="/">Weir</a></p>${body}` });
+
+const mainOf = ({ email, csrf, switchTo }: Reader, body: Html): Html =>
+  html`<main data-csrf="${csrf}">${body}
+<noscript><p>This page needs JavaScript.</p></noscript>
+<p class="quiet">You are signed in as <bdi>${email || "somebody without an e-mail address"}</bdi>.
+<a href="${switchTo}">Use another account</a></p></main>
+<script>${new Html(SCRIPT)}</script>`;
+
+const placeOf = ({ id, orgId, orgSlug }: Pick<OpenInvitation, "id" | "orgId" | "orgSlug">): Html =>
+  html`data-id="${id}" data-org="${orgId}" data-slug="${orgSlug}"`;
+
+/** What is offered, and its buttons. The way on appears once the person is a member. */
+const offerOf = ({ invitedBy, orgName, role }: OpenInvitation): Html =>
+  html`<p>${invitedBy === "" ? "You are invited" : html`<bdi>${invitedBy}</bdi> invites you`}
+to the organisation <bdi>${orgName}</bdi>, with the role <bdi>${role}</bdi>.</p>
+<p class="quiet">If you accept, its people see your name and e-mail address. You can leave at any time.</p>
+<p class="acts"><button class="main" data-act="accept">Accept</button><button data-act="decline">Decline</button><button class="main" data-act="open" hidden>Open the console</button></p>
+<output></output>`;
+
+const UNVERIFIED = html`<p>Your identity provider does not vouch for your e-mail address, so no invitation can be shown to you.</p>`;
 
 function contentOf(view: InvitationView): { title: string; body: Html } {
   switch (view.is) {
     case "open":
-      return {
-        title: "You are invited",
-        body: html`<p>${view.invitedBy === "" ? "You are invited" : html`<bdi>${view.invitedBy}</bdi> invites you`}
-to the organisation <bdi>${view.orgName}</bdi>, with the role <bdi>${view.role}</bdi>.</p>
-<p>If you accept, its people see your name and e-mail address. You can leave at any time.</p>
-<p><button data-act="accept">Accept</button><button data-act="decline">Decline</button></p>`,
-      };
+      return { title: "You are invited", body: html`<section ${placeOf(view)}>${offerOf(view)}</section>` };
     case "joined":
       return {
         title: "You are a member",
-        body: html`<p>You belong to the organisation <bdi>${view.orgName}</bdi>.</p>
-<p><button data-act="use">Use it in this session</button></p>`,
+        body: html`<section ${placeOf(view)}><p>You belong to the organisation <bdi>${view.orgName}</bdi>.</p>
+<p class="acts"><button class="main" data-act="open">Open the console</button></p><output></output></section>`,
       };
     case "over":
       return {
@@ -112,9 +149,6 @@ to the organisation <bdi>${view.orgName}</bdi>, with the role <bdi>${view.role}<
         body: html`<p>There is no such invitation to your e-mail address. It may have been taken back, or sent to another address.</p>`,
       };
     case "unverified":
-      return {
-        title: "No invitation",
-        body: html`<p>Your identity provider does not vouch for your e-mail address, so no invitation can be shown to you.</p>`,
-      };
+      return { title: "No invitation", body: UNVERIFIED };
   }
 }

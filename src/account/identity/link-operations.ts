@@ -4,13 +4,13 @@
  */
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
-import { html } from "../../base/html.ts";
+import { html, pageText } from "../../base/html.ts";
 import { raw, redirect } from "../../base/operation/answer.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { BUILT_IN, type LocalPerson } from "./built-in.ts";
 import type { ConsoleCookies } from "./cookies.ts";
-import { pageHeaders, pageOf } from "./page.ts";
+import { pageHeaders } from "./page.ts";
 import type { Claims } from "./relying-party.ts";
 import { type SignInDeps, signIn } from "./sign-in.ts";
 import type { SignInLink } from "./sign-in-link.ts";
@@ -131,20 +131,24 @@ const claimsOf = ({
   idToken: "",
 });
 
-const shown = (title: string, body: ReturnType<typeof html>) =>
-  raw(`${HTML_TYPE}; charset=utf-8`, pageOf(title, html`<main><h1>${title}</h1>${body}</main>`), {
-    headers: HEADERS,
+const shown = (title: string, body: ReturnType<typeof html>) => {
+  const page = pageText({
+    title: `${title} · Weir`,
+    body: html`<p><a class="name" href="/">Weir</a></p><main><h1>${title}</h1>${body}</main>`,
   });
+  return raw(`${HTML_TYPE}; charset=utf-8`, page, { headers: HEADERS });
+};
 
 const OPEN_PAGE = shown(
   "Sign in to Weir",
   html`
 <p>The button signs this browser in as the owner of this installation. The link works once.</p>
-<form method="post"><button>Sign in</button></form>`,
+<form method="post"><button class="main">Sign in</button></form>`,
 );
 const ENDED_PAGE = shown(
   "This link has ended",
   html`
 <p>A sign-in link works once, within ten minutes of the start of the gateway.</p>
-<p><a href="/auth/login">Sign in</a> without it, or start the gateway again for a new one.</p>`,
+<p><a class="main" href="/auth/login">Sign in</a></p>
+<p class="quiet">Or start the gateway again for a new link.</p>`,
 );

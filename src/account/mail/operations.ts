@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { fail, mustExist } from "../../base/errors.ts";
-import { type Html, html } from "../../base/html.ts";
+import { type Html, html, pageText } from "../../base/html.ts";
 import { raw } from "../../base/operation/answer.ts";
 import * as field from "../../base/operation/fields.ts";
 import type { HttpHead } from "../../base/operation/http-head.ts";
@@ -27,7 +27,7 @@ const LISTED = 100;
  */
 const HEADERS = {
   "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "referrer-policy": "no-referrer",
 };
 const HTML_TYPE = "text/html";
@@ -87,7 +87,7 @@ function folderFor({ folder, isLocalOnly }: MailOperationDeps, head: HttpHead): 
 function listed(name: string, bytes: Buffer): Html {
   const { subject, to, date } = readEml(bytes);
   const id = name.slice(0, -".eml".length);
-  return html`<li><a href="/dev/mail/${id}"><bdi>${subject}</bdi></a><br><small>to ${to}, ${date}</small></li>
+  return html`<li><a href="/dev/mail/${id}"><bdi>${subject}</bdi></a><br><span class="quiet">to ${to}, ${date}</span></li>
 `;
 }
 
@@ -96,15 +96,11 @@ function mailPage(bytes: Buffer) {
   return shown(
     mail.subject,
     html`<p><a href="/dev/mail">All mails</a></p>
-<table>
-<tr><th align="left">To</th><td>${mail.to}</td></tr>
-<tr><th align="left">Date</th><td>${mail.date}</td></tr>
-<tr><th align="left">Message-ID</th><td>${mail.messageId}</td></tr>
-</table>
+<dl><dt>To</dt><dd>${mail.to}</dd><dt>Date</dt><dd>${mail.date}</dd><dt>Message-ID</dt><dd>${mail.messageId}</dd></dl>
 <h2>HTML</h2>
-<iframe title="The mail" sandbox="allow-top-navigation-by-user-activation" srcdoc="${`<base target="_top">${mail.html}`}" style="width:100%;height:28em;border:1px solid #888;background:#fff"></iframe>
+<iframe title="The mail" sandbox="allow-top-navigation-by-user-activation" srcdoc="${`<base target="_top">${mail.html}`}" style="width:100%;height:28em;border:0;background:#fff"></iframe>
 <h2>Text</h2>
-<pre style="white-space:pre-wrap;overflow-wrap:anywhere">${withLinks(mail.text)}</pre>`,
+<pre class="wrapped">${withLinks(mail.text)}</pre>`,
   );
 }
 
@@ -121,14 +117,9 @@ const withLinks = (text: string): Html =>
 const shown = (title: string, content: Html) =>
   raw(
     `${HTML_TYPE}; charset=utf-8`,
-    html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title></head>
-<body style="max-width:48em;margin:2em auto;padding:0 1em;font:16px/1.5 sans-serif">
-<h1>${title}</h1>
-${content}
-</body>
-</html>
-`.text,
+    pageText({
+      title: `${title} · Weir`,
+      body: html`<p><a class="name" href="/">Weir</a></p><main><h1>${title}</h1>${content}</main>`,
+    }),
     { headers: HEADERS },
   );

@@ -1,6 +1,6 @@
 /** Pages that need no key: the welcome page, health, readiness, the API reference and the schema of policies. */
 import { z } from "zod";
-import { wantsPage } from "../pages/wants-page.ts";
+import { wantsPage } from "../../base/operation/wants-page.ts";
 import { about, welcomePage } from "../pages/welcome.ts";
 import type { Page } from "../server.ts";
 import type { PageItem } from "./openapi-types.ts";

@@ -14,7 +14,7 @@ interface Advice {
 const BY_CODE: Readonly<Record<string, Advice>> = {
   session_expired: {
     title: "Your session has ended",
-    whatToDo: "Sign in again; then open this address once more.",
+    whatToDo: "Sign in again: that leads back to this address.",
   },
   two_factor_required: {
     title: "A second factor is asked for",
@@ -90,17 +90,18 @@ const adviceOn = ({ status, code }: WeirError): Advice =>
 const isForSignIn = ({ status, code }: WeirError): boolean =>
   status === 401 || code === "two_factor_required";
 
-/** The page. @param id of the request */
-export function errorPage(error: WeirError, id: string): string {
+/** The page. @param id of the request @param address path and query that were opened: a sign-in leads back to them */
+export function errorPage(error: WeirError, id: string, address: string): string {
   const { title, whatToDo } = adviceOn(error);
   const { status, code, message } = error;
+  const signInQuery = new URLSearchParams({ return_to: address }).toString();
   return pageText({
     title: `${title} · Weir`,
     body: html`<p><a class="name" href="/">Weir</a></p>
 <main><h1>${title}</h1>
 <p>${message}</p>
 <p>${whatToDo}${waitOf(error)}</p>
-${isForSignIn(error) ? html`<p><a class="main" href="/auth/login">Sign in</a></p>` : undefined}
+${isForSignIn(error) ? html`<p><a class="main" href="/auth/login?${signInQuery}">Sign in</a></p>` : undefined}
 <p class="quiet">Status ${String(status)}, <code>${code}</code>. Request <code>${id}</code></p></main>
 <ul class="links"><li><a href="/">Home</a></li><li><a href="/console">Console</a></li><li><a href="/docs">API reference</a></li></ul>`,
   });

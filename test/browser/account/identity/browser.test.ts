@@ -78,8 +78,9 @@ test("sign in, make an org, invite, accept, sign out", async ({ skip }) => {
   await signIn(grace, "grace@example.test", "Grace", "**/auth/invitations/*");
   expect(await grace.textContent("main")).toContain("Acme & <Sons>");
   await grace.getByRole("button", { name: "Accept" }).click();
-  await grace.getByRole("button", { name: "Use it in this session" }).click();
-  await grace.getByText("Done.").waitFor();
+  await grace.getByText("You are a member.").waitFor();
+  await grace.getByRole("button", { name: "Open the console" }).click();
+  await grace.waitForURL("**/console/acme**");
   await grace.goto(`${gateway.url}/auth/me`);
   const me = await shown(grace);
   expect(me.orgs).toMatchObject([{ slug: "acme", role: "admin" }]);
@@ -98,6 +99,46 @@ test("sign in, make an org, invite, accept, sign out", async ({ skip }) => {
   await grace.waitForURL((url) => url.pathname !== "/session/end/confirm");
   await grace.goto(`${gateway.url}/auth/me`);
   expect(await grace.textContent("h1")).toBe("Sign in first");
+});
+
+test("somebody in no org finds their invitations, accepts one, declines another, and is in the console", async ({
+  skip,
+}) => {
+  skip(browser === undefined, "no Chromium was found on this machine");
+  const open = async () => {
+    const page = await (await (browser as Chromium).newContext()).newPage();
+    page.setDefaultTimeout(LIMIT_MS);
+    return page;
+  };
+  const host = await open();
+  await host.goto(`${gateway.url}/auth/login?return_to=/auth/me`);
+  await signIn(host, "host@example.test", "Host");
+  for (const slug of ["wanted", "unwanted"]) {
+    const org = { slug, name: `Org <i>${slug}</i>`, billing_country: "US" };
+    expect(await call(host, "POST", "/v1/orgs", org)).toMatchObject({ status: 201 });
+    const path = `/v1/orgs/${slug}/members`;
+    const body = { email: "new@example.test", role: "member" };
+    expect(await call(host, "POST", path, body)).toMatchObject({ status: 201 });
+  }
+
+  const guest = await open();
+  await guest.goto(`${gateway.url}/console`);
+  await signIn(guest, "new@example.test", "New", "**/console**");
+  await guest.getByRole("link", { name: "Invitations" }).click();
+  const of = (slug: string) =>
+    guest
+      .locator("section")
+      .filter({ has: guest.getByRole("heading", { name: `Org <i>${slug}</i>`, exact: true }) });
+  const [wanted, unwanted] = [of("wanted"), of("unwanted")];
+  await unwanted.getByRole("button", { name: "Decline" }).click();
+  await unwanted.getByText("You have declined.").waitFor();
+  await wanted.getByRole("button", { name: "Accept" }).click();
+  await wanted.getByText("You are a member.").waitFor();
+  expect(await wanted.getByRole("button").allTextContents()).toEqual(["Open the console"]);
+  await wanted.getByRole("button", { name: "Open the console" }).click();
+  await guest.waitForURL("**/console/wanted**");
+  await guest.goto(`${gateway.url}/auth/invitations`);
+  await guest.getByText("No invitation waits for you.").waitFor();
 });
 
 test("the link of a start, and a sign-in without a place to go back to, lead to the console", async ({
@@ -142,7 +183,13 @@ test("S11: no page breaks its own policy, and each has its styles", async ({ ski
   for (const path of ["/", "/openapi.json", "/healthz"]) await page.goto(`${gateway.url}${path}`);
   const topUp = { amount_minor: 5000, currency: "USD" };
   const { json: made } = await gateway.call("POST", "/v1/credits/topups", { body: topUp });
-  for (const path of ["/v1/documents/dpa", "/dev/mail", ...(made.id ? [`/billing/topups/${made.id}`] : [])]) {
+  for (const path of [
+    "/v1/documents/dpa",
+    "/dev/mail",
+    "/auth/invitations",
+    "/auth/invitations/none",
+    ...(made.id ? [`/billing/topups/${made.id}`] : []),
+  ]) {
     const answer = await page.goto(`${gateway.url}${path}`);
     expect(answer?.headers()["content-type"], path).toContain("text/html");
     expect(await style("body", "maxWidth"), path).not.toBe("none");

@@ -101,3 +101,36 @@ test("S6: the page shows in no frame, runs its own script alone, and names the o
   expect(page.headers.get("x-frame-options")).toBe("DENY");
   expect(page.headers.get("cache-control")).toBe("no-store");
 });
+
+describe("S6: the page of all invitations", () => {
+  const ASKS_PAGE = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+
+  test("is for browsers: names orgs as text, has the session's token, and no frame shows it", async () => {
+    await invite("lister@example.com", "viewer");
+    const lister = await signInAt(gateway.url, { email: "lister@example.com" });
+    const page = await lister.call("GET", "/auth/invitations", { headers: ASKS_PAGE });
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(page.text).toContain("A &lt;b&gt;Trap&lt;/b&gt;");
+    expect(page.text).toContain(`data-csrf="${lister.csrf}"`);
+    expect(page.text).toContain("host@example.com");
+    expect(page.headers.get("x-frame-options")).toBe("DENY");
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    expect(page.headers.get("content-security-policy")).toMatch(
+      /script-src 'sha256-[^']+'; style-src 'self'/,
+    );
+    const { json } = await lister.call("GET", "/auth/invitations", { headers: { accept: "*/*" } });
+    expect(json.data).toMatchObject([{ org_slug: "trap", role: "viewer" }]);
+  });
+
+  test("says so where none waits, and asks strangers to sign in, which leads back", async () => {
+    const nobody = await signInAt(gateway.url, { email: "uninvited@example.com" });
+    const none = await nobody.call("GET", "/auth/invitations", { headers: ASKS_PAGE });
+    expect(none.text).toContain("No invitation waits for you.");
+    const stranger = await gateway.call("GET", "/auth/invitations", { key: null, headers: ASKS_PAGE });
+    expect(stranger.status).toBe(401);
+    expect(stranger.text).toContain('href="/auth/login?return_to=%2Fauth%2Finvitations"');
+    expect(stranger.text).not.toContain("data-csrf");
+    const program = await gateway.call("GET", "/auth/invitations", { key: null });
+    expect([program.status, program.json.error.type]).toEqual([401, "authentication"]);
+  });
+});

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, "../../../..");
 const ID = "01M3Z0Q4X9T6R1V8C2B7N5K0WD";
 
 test.each(Object.keys(ERRORS) as ErrorName[])("%s is told with what to do, and with its request", (kind) => {
-  const page = errorPage(fail(kind, "It went wrong."), ID);
+  const page = errorPage(fail(kind, "It went wrong."), ID, "/v1/keys");
   const { status, code } = ERRORS[kind];
   expect(page).toMatch(/<main><h1>[A-Z][^<]+<\/h1>\n<p>It went wrong\.<\/p>\n<p>[A-Z][^<]+\./);
   expect(page).toContain(`Status ${status}, <code>${code}</code>. Request <code>${ID}</code>`);
@@ -19,7 +19,7 @@ test.each(Object.keys(ERRORS) as ErrorName[])("%s is told with what to do, and w
 
 test("markup of a message is text", () => {
   const message = `There is no <script>alert("x")</script> & '<img src=x onerror=y>'.`;
-  const page = errorPage(fail("not_found", message), `${ID}"><b>`);
+  const page = errorPage(fail("not_found", message), `${ID}"><b>`, "/v1/keys");
   expect(page).toContain(
     "There is no &lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; &#39;&lt;img src=x onerror=y&gt;&#39;.",
   );
@@ -27,10 +27,18 @@ test("markup of a message is text", () => {
 });
 
 test("signing in is offered where it helps, and a wait is told in seconds", () => {
-  expect(errorPage(fail("session_expired", "It is over."), ID)).toContain('href="/auth/login"');
-  expect(errorPage(fail("not_found", "It is not there."), ID)).not.toContain('href="/auth/login"');
-  expect(errorPage(fail("rpm", "Too many.", { retryAfterMs: 400 }), ID)).toContain("in 1 second.");
-  expect(errorPage(fail("rpm", "Too many.", { retryAfterMs: 4200 }), ID)).toContain("in 5 seconds.");
+  expect(errorPage(fail("session_expired", "It is over."), ID, "/v1/keys")).toContain(
+    'href="/auth/login?return_to=%2Fv1%2Fkeys"',
+  );
+  expect(errorPage(fail("not_found", "It is not there."), ID, "/v1/keys")).not.toContain(
+    'href="/auth/login?return_to=%2Fv1%2Fkeys"',
+  );
+  expect(errorPage(fail("rpm", "Too many.", { retryAfterMs: 400 }), ID, "/v1/keys")).toContain(
+    "in 1 second.",
+  );
+  expect(errorPage(fail("rpm", "Too many.", { retryAfterMs: 4200 }), ID, "/v1/keys")).toContain(
+    "in 5 seconds.",
+  );
 });
 
 test("the tokens of these pages are those of the console", () => {

@@ -1,6 +1,6 @@
 /** Which clients get a page: those that like HTML best. */
 import { expect, test } from "vitest";
-import { wantsPage } from "../../../../src/edge/pages/wants-page.ts";
+import { wantsPage } from "../../../../src/base/operation/wants-page.ts";
 
 test.each([
   "text/html",
