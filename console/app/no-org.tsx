@@ -2,7 +2,7 @@
 
 import { signInAgain } from "../api/call.ts";
 import { Button } from "../parts/button.tsx";
-import { Page } from "../parts/panel.tsx";
+import { Page, Panel } from "../parts/panel.tsx";
 import { pageAddress } from "./router.ts";
 import { listedOrg, me, orgSlug, signOut } from "./session.ts";
 
@@ -35,11 +35,11 @@ export function NoOrg() {
           ? "Accept an invitation, or ask whoever runs this gateway to invite you."
           : `You are not in "${orgSlug.value}". Choose one of yours.`}
       </p>
-      <p class="row">
-        <a href="/auth/invitations">Invitations</a>
-      </p>
       <Others orgs={others} />
       <div class="row">
+        <a class="button" href="/auth/invitations">
+          Invitations
+        </a>
         <Button onClick={() => void signOut()}>Sign out</Button>
       </div>
     </Page>
@@ -47,11 +47,15 @@ export function NoOrg() {
 }
 
 const Others = ({ orgs }: { readonly orgs: readonly { slug: string; name: string }[] }) => (
-  <ul>
-    {orgs.map(({ slug, name }) => (
-      <li key={slug}>
-        <a href={pageAddress(slug, [])}>{name}</a>
-      </li>
-    ))}
-  </ul>
+  <>
+    {orgs.length > 0 && (
+      <Panel title="Your organisations">
+        {orgs.map(({ slug, name }) => (
+          <p key={slug}>
+            <a href={pageAddress(slug, [])}>{name}</a>
+          </p>
+        ))}
+      </Panel>
+    )}
+  </>
 );

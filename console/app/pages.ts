@@ -76,7 +76,7 @@ export const PAGES: readonly ConsolePage[] = [
     path: "welcome",
     title: "Your first call",
     words: "welcome start try begin",
-    needs: ["getUsage"],
+    needs: ["getUsage", "createPlaygroundKey"],
     isHidden: true,
     load: async () => (await import("../pages/welcome/welcome.tsx")).Welcome,
   },

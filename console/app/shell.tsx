@@ -151,7 +151,8 @@ function CurrentPage() {
   const [isLost, setLost] = useState(false);
   useEffect(() => {
     const isFirst = query.value.has("welcome");
-    const home = openPages.value.find(({ path }) => path === "welcome" || !isFirst);
+    const welcome = openPages.value.find(({ path }) => isFirst && path === "welcome");
+    const home = welcome ?? openPages.value[0];
     if (name === "" && home !== undefined) go(pageAddress(slug, [home.path]), "replace");
   }, [name, slug]);
   useEffect(() => {
@@ -195,7 +196,7 @@ function Missing() {
 }
 
 const Links = () => (
-  <p class="row">
+  <p class="row links">
     {listedPages.value.map(({ path, title }) => (
       <Link key={path} to={[path]}>
         {title}

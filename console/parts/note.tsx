@@ -44,6 +44,13 @@ export function FaultNote({
   );
 }
 
+/** In the place of a part of a page that the role does not open. @param children who opens it, or what to do */
+export const NotOpen = ({ children }: { readonly children: ComponentChildren }) => (
+  <Note>
+    <strong>Not open to your role.</strong> {children}
+  </Note>
+);
+
 /** In the place of what is not there yet. */
 export const Waiting = () => (
   <div class="waiting" role="status">

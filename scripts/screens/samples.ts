@@ -15,6 +15,9 @@ export interface Samples {
   readonly key: string;
   readonly model: string;
   readonly otherModel: string;
+  /** A paid top-up that may be refunded, and its invoice. */
+  readonly topup: string;
+  readonly invoice: string;
 }
 
 interface Listed {
@@ -26,6 +29,12 @@ interface Listed {
   readonly logged: boolean;
 }
 
+interface Topup {
+  readonly id: string;
+  readonly status: string;
+  readonly invoice_id?: string;
+}
+
 /** Pages of the feed that are looked through: the real calls, which come first, are on them. */
 const MOST_PAGES = 8;
 
@@ -35,6 +44,8 @@ export async function samplesOf(owner: Person): Promise<Samples> {
     "GET",
     "/v1/keys?limit=100",
   );
+  const { data: topups } = await owner.call<{ data: Topup[] }>("GET", "/v1/credits/topups?limit=100");
+  const paid = topups.find(({ status }) => status === "paid");
   return {
     answered: await requestOf(owner, "status=ok", ({ logged, stop_reason: why }) => logged && why === "stop"),
     tools: await requestOf(
@@ -48,6 +59,8 @@ export async function samplesOf(owner: Person): Promise<Samples> {
     key: keys.find(({ name }) => name.startsWith("support/"))?.id ?? "",
     model: CANARY_MODEL,
     otherModel: "anthropic/claude-sonnet-5",
+    topup: paid?.id ?? "",
+    invoice: paid?.invoice_id ?? "",
   };
 }
 
@@ -89,7 +102,7 @@ const RUNNING = ["openai/gpt-5.4", "google/gemini-3.5-flash", "openai/gpt-5.4-mi
 
 export async function runCalls(url: string, owner: Person): Promise<RunningCalls> {
   const { data: projects } = await owner.call<{ data: { id: string }[] }>("GET", "/v1/projects");
-  const name = `screens/${projects.length}`;
+  const name = "tools/watch-live";
   const { secret } = await owner.call<{ secret: string }>("POST", "/v1/keys", {
     name,
     project_id: projects[0]?.id,

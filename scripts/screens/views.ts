@@ -17,8 +17,10 @@ export interface View {
   readonly shows?: string;
   /** Operations without which a role does not see it: as in `console/app/pages.ts`, and what the view itself is about. */
   readonly needs?: readonly Operation[];
-  /** Keys pressed once it is there. */
+  /** Keys pressed once its page is there. */
   readonly press?: string;
+  /** Selectors of what is clicked, one after the other, once its page is there: a menu, a dialog. */
+  readonly click?: readonly string[];
   /** Calls run meanwhile. */
   readonly withCalls?: boolean;
   /** Its address answers with a status of an error, which a browser notes. */
@@ -26,6 +28,7 @@ export interface View {
 }
 
 const HEADING = "h1";
+const PLAYGROUND = ["createPlaygroundKey", "listModels", "listProjects"] as const;
 
 export const VIEWS: readonly View[] = [
   { name: "overview", address: "overview", needs: ["getUsage"] },
@@ -44,7 +47,35 @@ export const VIEWS: readonly View[] = [
   { name: "request-refused", address: ({ refused }) => `requests/${refused}`, needs: ["listRequests"] },
   { name: "request-fallback", address: ({ fallback }) => `requests/${fallback}`, needs: ["listRequests"] },
   { name: "live", address: "live", shows: "tbody tr", needs: ["listRequests"], withCalls: true },
-  { name: "playground", address: "playground", needs: ["createKey"] },
+  {
+    name: "request-missing",
+    address: "requests/00000000000000000000000000",
+    shows: "[role=alert]",
+    needs: ["listRequests"],
+    isError: true,
+  },
+  { name: "playground", address: "playground", needs: PLAYGROUND },
+  {
+    name: "playground-two",
+    address: ({ model, otherModel }) =>
+      `playground?model=${encodeURIComponent(model)}&with=${encodeURIComponent(otherModel)}`,
+    needs: PLAYGROUND,
+  },
+  { name: "playground-from", address: ({ tools }) => `playground?from=${tools}`, needs: PLAYGROUND },
+  {
+    name: "playground-answered",
+    address: ({ model }) => `playground?model=${encodeURIComponent(model)}`,
+    click: ["text='Explain something'", "text='Send'"],
+    shows: ".play-result",
+    needs: PLAYGROUND,
+  },
+  {
+    name: "playground-code",
+    address: ({ answered }) => `playground?from=${answered}`,
+    click: ["text='As code'"],
+    shows: "main pre",
+    needs: PLAYGROUND,
+  },
   { name: "setup", address: "setup", shows: "pre", needs: ["listKeys"] },
   { name: "setup-codex", address: "setup?client=codex", shows: "pre", needs: ["listKeys"] },
   { name: "models", address: "models", needs: ["listModels"] },
@@ -55,15 +86,42 @@ export const VIEWS: readonly View[] = [
       `models?compare=${encodeURIComponent(model)},${encodeURIComponent(otherModel)}`,
     needs: ["listModels"],
   },
+  { name: "models-none", address: "models?q=no%20such%20model", shows: ".empty", needs: ["listModels"] },
   { name: "keys", address: "keys", needs: ["listKeys"] },
+  { name: "keys-none", address: "keys?q=no%20such%20key", shows: ".empty", needs: ["listKeys"] },
   { name: "key", address: ({ key }) => `keys/${key}`, needs: ["listKeys"] },
+  {
+    name: "key-rotate",
+    address: ({ key }) => `keys/${key}`,
+    click: ["text='Rotate key'"],
+    shows: "dialog",
+    needs: ["listKeys", "rotateKey"],
+  },
+  {
+    name: "key-revoke",
+    address: ({ key }) => `keys/${key}`,
+    click: ["text='Revoke key'"],
+    shows: "dialog",
+    needs: ["listKeys", "revokeKey"],
+  },
   { name: "key-new", address: "keys/new", needs: ["createKey"] },
   { name: "credits", address: "credits", needs: ["getCredits"] },
   { name: "credits-ledger", address: "credits/ledger", shows: "tbody tr", needs: ["listLedger"] },
   { name: "credits-topups", address: "credits/topups", shows: "tbody tr", needs: ["listTopups"] },
   { name: "credits-topup-new", address: "credits/topups/new", needs: ["createTopup"] },
+  { name: "credits-topup", address: ({ topup }) => `credits/topups/${topup}`, needs: ["getTopup"] },
+  {
+    name: "credits-refund",
+    address: ({ topup }) => `credits/topups/${topup}`,
+    click: ["text='Refund'"],
+    shows: "dialog",
+    needs: ["getTopup", "refundTopup"],
+  },
   { name: "credits-invoices", address: "credits/invoices", shows: "tbody tr", needs: ["listInvoices"] },
+  { name: "credits-invoice", address: ({ invoice }) => `credits/invoices/${invoice}`, needs: ["getInvoice"] },
+  { name: "welcome", address: "welcome", shows: "form", needs: ["getUsage", ...PLAYGROUND] },
   { name: "palette", address: "setup", press: "Control+k", shows: "dialog li", needs: ["listKeys"] },
+  { name: "menu", address: "no-such-page", click: [".shell-own summary"], shows: ".shell-own[open]" },
   { name: "missing", address: "no-such-page" },
   { name: "start", address: "/" },
   { name: "not-found", address: "/no/such/page", isError: true },

@@ -1,13 +1,9 @@
 /** A browser that walks the views: one session a person, a context for each size and theme. */
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { CHROMIUM, NO_BROWSER, signInBy, untilShown } from "../../test/support/console/browser.fixtures.ts";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { untilShown } from "../../test/support/console/browser.fixtures.ts";
+import { signInBy } from "../../test/support/console/person.fixtures.ts";
 import type { Samples } from "./samples.ts";
 import { addressOf, shownBy, type View } from "./views.ts";
-
-export async function launch(): Promise<Browser> {
-  if (CHROMIUM === undefined) throw new Error(NO_BROWSER);
-  return await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-}
 
 export type Session = NonNullable<BrowserContextOptions["storageState"]>;
 
@@ -24,15 +20,21 @@ export async function sessionOf(
 }
 
 /** The slug of the demo's org. */
-const ORG = "first";
+export const ORG = "first";
+
+/** What is done at a page for a view to be there. */
+export async function begin(page: Page, { press, click = [] }: View): Promise<void> {
+  if (press === undefined && click.length === 0) return;
+  await page.locator("h1").waitFor();
+  await untilShown(page);
+  if (press !== undefined) await page.keyboard.press(press);
+  for (const selector of click) await page.locator(selector).first().click();
+}
 
 /** Shows a view, and waits for what it is about. */
 export async function show(page: Page, url: string, view: View, samples: Samples): Promise<void> {
   await page.goto(url + addressOf(view, ORG, samples));
-  if (view.press !== undefined) {
-    await page.locator("h1").waitFor();
-    await page.keyboard.press(view.press);
-  }
+  await begin(page, view);
   await page.locator(shownBy(view)).first().waitFor();
   await untilShown(page);
 }

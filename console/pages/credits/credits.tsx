@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Name } from "../../api/call.ts";
 import { segments } from "../../app/router.ts";
 import { mayCall } from "../../app/session.ts";
-import { Note } from "../../parts/note.tsx";
+import { Note, NotOpen } from "../../parts/note.tsx";
 import { Page } from "../../parts/panel.tsx";
 import { PathTabs } from "../../parts/tabs.tsx";
 import { Balance } from "./balance.tsx";
@@ -54,9 +54,9 @@ export function Credits() {
         current={toPart(path)}
       />
       {part === undefined && <Note>There is no such page. Choose one above.</Note>}
-      {part !== undefined && (mayCall(part.needs) ? part.show(id) : <NotOpen />)}
+      {part !== undefined && (mayCall(part.needs) ? part.show(id) : <ForBilling />)}
     </Page>
   );
 }
 
-const NotOpen = () => <Note>Your role does not open this. An owner, an admin or the billing role does.</Note>;
+const ForBilling = () => <NotOpen>An owner, an admin and the billing role see it.</NotOpen>;

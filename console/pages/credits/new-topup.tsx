@@ -11,7 +11,7 @@ import { go, pageAddress } from "../../app/router.ts";
 import { mayCall, org, orgSlug } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
-import { FaultNote, Note, Waiting } from "../../parts/note.tsx";
+import { FaultNote, Note, NotOpen, Waiting } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { minorOf, minorText } from "../../text/amounts.ts";
 import { format } from "../../text/org-format.ts";
@@ -26,7 +26,7 @@ const REST_MS = 250;
 const PROBE_MINOR = 1;
 
 export function NewTopup() {
-  if (!mayCall("createTopup")) return <Note>Your role reads top-ups and buys none.</Note>;
+  if (!mayCall("createTopup")) return <NotOpen>An owner, an admin and the billing role buy credit.</NotOpen>;
   return <Buying />;
 }
 
@@ -151,7 +151,7 @@ function AmountForm({ name, text, onText, shown, quote, isCurrent }: AmountProps
       />
       <div class="row">
         {proposals(quote.currency).map((each) => (
-          <Button key={each} kind="quiet" onClick={() => onText(minorText(each))}>
+          <Button key={each} onClick={() => onText(minorText(each))}>
             {money(each)}
           </Button>
         ))}

@@ -9,7 +9,7 @@ import { mayCall, org, orgSlug, role } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/field.tsx";
 import { Link } from "../../parts/link.tsx";
-import { FaultNote, Note, Waiting } from "../../parts/note.tsx";
+import { FaultNote, NotOpen, Waiting } from "../../parts/note.tsx";
 import { Page, Panel } from "../../parts/panel.tsx";
 import { KeyFields } from "./key-form.tsx";
 import { createBody, faultsOf, type KeyValues, newValues } from "./key-values.ts";
@@ -20,7 +20,7 @@ export function NewKey() {
   if (!mayCall("createKey")) {
     return (
       <Page title="New key">
-        <Note>Your role reads keys and makes none. An admin can change your role.</Note>
+        <NotOpen>It reads keys and makes none. An admin can change your role.</NotOpen>
         <p>
           <Link to={["keys"]}>All keys</Link>
         </p>

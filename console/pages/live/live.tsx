@@ -135,8 +135,13 @@ export function Live() {
           <div class="empty">
             <p>Nothing has ended since this page is open.</p>
             <p>
-              <Link to={["playground"]}>Make a call</Link>, or look at the calls before in{" "}
-              <Link to={["requests"]}>Requests</Link>.
+              {mayCall("createPlaygroundKey") && (
+                <>
+                  <Link to={["playground"]}>Make a call</Link>, or look{" "}
+                </>
+              )}
+              {!mayCall("createPlaygroundKey") && "Look "}
+              at the calls before in <Link to={["requests"]}>Requests</Link>.
             </p>
           </div>
         )}

@@ -49,11 +49,12 @@ export function Comparison({ ids }: { readonly ids: readonly string[] }) {
   const all = answer.value.value?.data;
   const models = ids.flatMap((id) => all?.find((model) => model.id === id) ?? []);
   const missing = ids.filter((id) => !models.some((model) => model.id === id));
+  const remove = (id: string) => setFilters({ compare: ids.filter((each) => each !== id).join(",") });
+  const acts: Row = { name: "", of: (model) => <Acts of={model} onRemove={() => remove(model.id)} /> };
   const columns: Column<Row>[] = [
     { head: "", cell: ({ name }) => <span class="quiet">{name}</span> },
     ...models.map((model) => ({ head: model.name, cell: ({ of }: Row) => of(model) })),
   ];
-  const remove = (id: string) => setFilters({ compare: ids.filter((each) => each !== id).join(",") });
   return (
     <Page
       title="Models side by side"
@@ -68,26 +69,32 @@ export function Comparison({ ids }: { readonly ids: readonly string[] }) {
           {missing.length > 0 && <Note tone="warn">Not in the catalog: {missing.join(", ")}.</Note>}
           {models.length > 0 && (
             <Panel title={models.map(({ name }) => name).join(", ")}>
-              <Table label="Comparison" rows={[...ROWS]} keyOf={({ name }) => name} columns={columns} />
+              <Table label="Comparison" rows={[acts, ...ROWS]} keyOf={({ name }) => name} columns={columns} />
             </Panel>
           )}
-          <ul class="models-compared">
-            {models.map(({ id, name }) => (
-              <li key={id} class="row">
-                <Link to={["models", ...id.split("/")]}>{name}</Link>
-                {mayCall("createKey") && (
-                  <Link to={["playground"]} filters={{ model: id }}>
-                    Try it
-                  </Link>
-                )}
-                <Button kind="quiet" onClick={() => remove(id)}>
-                  Take out {name}
-                </Button>
-              </li>
-            ))}
-          </ul>
         </>
       )}
     </Page>
+  );
+}
+
+/** The way to a model, to a call of it, and out of the comparison. */
+function Acts({ of: { id, name }, onRemove }: { readonly of: Model; readonly onRemove: () => void }) {
+  return (
+    <div class="stack models-acts">
+      <Link to={["models", ...id.split("/")]}>
+        <code>{id}</code>
+      </Link>
+      <div class="row">
+        {mayCall("createPlaygroundKey") && (
+          <Link class="button" to={["playground"]} filters={{ model: id }}>
+            Try it
+          </Link>
+        )}
+        <Button aria-label={`Take out ${name}`} onClick={onRemove}>
+          Take out
+        </Button>
+      </div>
+    </div>
   );
 }

@@ -58,22 +58,21 @@ export function EndpointTable({ rows }: { readonly rows: readonly Endpoint[] }) 
             </>
           ),
         },
-        { head: "Weights", cell: ({ quantization }) => quantization || "–" },
       ]}
     />
   );
 }
 
 const Name = ({
-  row: { id, provider_name: name, region, upstream_model: upstream, status },
+  row: { id, provider_name: name, region, upstream_model: upstream, status, quantization },
 }: {
   readonly row: Endpoint;
 }) => (
   <div class="models-name">
-    {name} <CopyButton text={id} what={`endpoint id of ${name}`} />{" "}
-    {status !== "active" && <Badge tone="warn">{status}</Badge>}
+    {name} {status !== "active" && <Badge tone="warn">{status}</Badge>}
     <div class="small quiet break">
-      {region}, {upstream}
+      {[region, upstream, quantization && `weights in ${quantization}`].filter(Boolean).join(", ")}{" "}
+      <CopyButton text={id} what={`endpoint id of ${name}`} />
     </div>
   </div>
 );

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answers.ts";
 import { useLive } from "../../api/live.ts";
-import { mayCall, org } from "../../app/session.ts";
+import { org } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Choice, TextField } from "../../parts/field.tsx";
@@ -29,7 +29,7 @@ export function Welcome() {
       }
     >
       <div class="columns">
-        {mayCall("createPlaygroundKey") && <Try />}
+        <Try />
         <Arriving />
       </div>
       <Panel title="Next">

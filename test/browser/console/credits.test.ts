@@ -1,24 +1,25 @@
 /** The page "Credits" in a real browser: credit is bought through to the paid invoice, holds move while a stream runs, and what roles see. */
 import { readFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
-  acceptInvitation,
-  cutOff,
+  CHROMIUM,
+  type ConsoleBrowser,
+  NO_BROWSER,
   openBrowser,
-  signInToConsole,
-  type Walk,
-} from "../../support/console/walk.fixtures.ts";
+} from "../../support/console/browser.fixtures.ts";
+import { cutOff } from "../../support/console/faults.fixtures.ts";
+import { acceptInvitation, type BrowserPerson, personAt } from "../../support/console/person.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
-let browser: Browser | undefined;
+let browser: ConsoleBrowser;
 let gateway: TestGateway;
-let ada: Walk;
+let ada: BrowserPerson;
 beforeAll(async () => {
-  browser = await openBrowser();
-  if (browser === undefined) return;
+  if (CHROMIUM === undefined) return;
   gateway = await testGateway();
-  ada = await signInToConsole(browser, gateway, "ada@example.test");
+  browser = await openBrowser(gateway.url);
+  ada = await personAt(browser, gateway.url, "ada@example.test");
 });
 afterAll(async () => {
   await browser?.close();
@@ -43,7 +44,7 @@ async function fillProfile(page: Page): Promise<void> {
 }
 
 test("an amount in INR becomes a paid invoice, and half of it is refunded", async ({ skip }) => {
-  skip(browser === undefined, "no Chromium was found on this machine");
+  skip(CHROMIUM === undefined, NO_BROWSER);
   const { page } = ada;
   expect(await ada.call("POST", "/v1/orgs", { body: ORG })).toMatchObject({ status: 201 });
   await ada.open("kaveri/credits/topups");
@@ -118,12 +119,12 @@ test("an amount in INR becomes a paid invoice, and half of it is refunded", asyn
   await page.getByRole("link", { name: "tup_" }).first().click();
   await page.waitForURL("**/credits/topups/tup_*");
   // An incomplete profile and a GSTIN that is none are refused: the page says both.
-  for (const fault of ada.faults) expect(fault).toMatch(/400 \S+\/v1\/(credits\/topups\/quote|orgs\/)/);
+  for (const fault of ada.told) expect(fault).toMatch(/400 \S+ \S+\/v1\/(credits\/topups\/quote|orgs\/)/);
 });
 
 test("what is held moves while a stream runs, and its charge leads to its request", async ({ skip }) => {
-  skip(browser === undefined, "no Chromium was found on this machine");
-  const walk = await signInToConsole(browser as Browser, gateway, "ada@example.test");
+  skip(CHROMIUM === undefined, NO_BROWSER);
+  const walk = await personAt(browser, gateway.url, "ada@example.test");
   const { page } = walk;
   await walk.open("first/credits");
   const held = page
@@ -164,18 +165,18 @@ test("what is held moves while a stream runs, and its charge leads to its reques
   expect(rows.slice(1)).toEqual([expect.stringContaining(requestId)]);
   await page.getByRole("link", { name: requestId }).click();
   await page.waitForURL(`**/requests/${requestId}`);
-  expect(walk.faults).toEqual([]);
+  expect(walk.told).toEqual([]);
 });
 
 test("a viewer reads balance and ledger; billing buys and sees no keys", async ({ skip }) => {
-  skip(browser === undefined, "no Chromium was found on this machine");
+  skip(CHROMIUM === undefined, NO_BROWSER);
   for (const [email, role] of [
     ["vera@example.test", "viewer"],
     ["bill@example.test", "billing"],
   ] as const) {
     const body = { email, role };
     expect(await ada.call("POST", "/v1/orgs/first/members", { body })).toMatchObject({ status: 201 });
-    const walk = await signInToConsole(browser as Browser, gateway, email);
+    const walk = await personAt(browser, gateway.url, email);
     await acceptInvitation(walk);
     const { page } = walk;
     await walk.open("first/credits");
@@ -190,8 +191,8 @@ test("a viewer reads balance and ledger; billing buys and sees no keys", async (
     await walk.open("first/credits/topups");
     const shown = isBilling
       ? page.getByText("No credit was bought yet.")
-      : page.getByText("Your role does not open this.");
+      : page.getByText("Not open to your role.");
     await shown.waitFor();
-    expect(walk.faults).toEqual([]);
+    expect(walk.told).toEqual([]);
   }
 });

@@ -1,14 +1,13 @@
 /** The first minutes with a gateway: the link of the start, a first call that is seen as it arrives, and the way to a client. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
-  accessFaults,
   CHROMIUM,
   type ConsoleBrowser,
-  cutOff,
   NO_BROWSER,
   openBrowser,
   untilShown,
 } from "../../support/console/browser.fixtures.ts";
+import { accessFaults, cutOff } from "../../support/console/faults.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 let gateway: TestGateway;

@@ -4,15 +4,14 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  accessFaults,
   CHROMIUM,
   type ConsoleBrowser,
-  cutOff,
   NO_BROWSER,
   openBrowser,
-  signInBy,
   untilShown,
 } from "../../support/console/browser.fixtures.ts";
+import { accessFaults, cutOff } from "../../support/console/faults.fixtures.ts";
+import { signInBy } from "../../support/console/person.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 /** Compressed, all together: what the first page needs, and what any page has loaded once it is shown. */

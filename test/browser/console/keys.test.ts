@@ -1,23 +1,23 @@
 /** The page "Keys" in a real browser: a key is made, its secret is shown once, it is changed, rotated and revoked; and what roles see. */
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
-  acceptInvitation,
-  cutOff,
+  CHROMIUM,
+  type ConsoleBrowser,
+  NO_BROWSER,
   openBrowser,
-  signInToConsole,
-  type Walk,
-} from "../../support/console/walk.fixtures.ts";
+} from "../../support/console/browser.fixtures.ts";
+import { cutOff } from "../../support/console/faults.fixtures.ts";
+import { acceptInvitation, type BrowserPerson, personAt } from "../../support/console/person.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
-let browser: Browser | undefined;
+let browser: ConsoleBrowser;
 let gateway: TestGateway;
-let ada: Walk;
+let ada: BrowserPerson;
 beforeAll(async () => {
-  browser = await openBrowser();
-  if (browser === undefined) return;
+  if (CHROMIUM === undefined) return;
   gateway = await testGateway();
-  ada = await signInToConsole(browser, gateway, "ada@example.test");
+  browser = await openBrowser(gateway.url);
+  ada = await personAt(browser, gateway.url, "ada@example.test");
 });
 afterAll(async () => {
   await browser?.close();
@@ -28,7 +28,7 @@ const MARKUP = `<img src=x onerror="alert(1)"> & Söhne`;
 const chat = (secret: string) => gateway.chat({}, { key: secret });
 
 test("sign in, make a key, store its secret, rotate it, revoke it", async ({ skip }) => {
-  skip(browser === undefined, "no Chromium was found on this machine");
+  skip(CHROMIUM === undefined, NO_BROWSER);
   const { page } = ada;
   await ada.open("first/keys");
   await page.getByRole("button", { name: "New key" }).click();
@@ -82,11 +82,11 @@ test("sign in, make a key, store its secret, rotate it, revoke it", async ({ ski
   await confirm.getByRole("button", { name: "Revoke key" }).click();
   await page.locator(".badge").filter({ hasText: "revoked" }).waitFor();
   expect((await chat(next)).status).toBe(401);
-  expect(ada.faults).toEqual([]);
+  expect(ada.told).toEqual([]);
 });
 
 test("search and filters are in the address, and what is found is a link", async ({ skip }) => {
-  skip(browser === undefined, "no Chromium was found on this machine");
+  skip(CHROMIUM === undefined, NO_BROWSER);
   const { page } = ada;
   await ada.open("first/keys?status=revoked");
   await page.getByRole("link", { name: MARKUP }).first().waitFor();
@@ -108,11 +108,11 @@ test("search and filters are in the address, and what is found is a link", async
   await page.getByRole("button", { name: "Show all keys" }).click();
   await page.getByRole("link", { name: "First test key" }).waitFor();
   expect(await page.getByLabel("Name, end of the secret, or id").inputValue()).toBe("");
-  expect(ada.faults).toEqual([]);
+  expect(ada.told).toEqual([]);
 });
 
 test("a viewer reads keys and is offered nothing else; billing has no such page", async ({ skip }) => {
-  skip(browser === undefined, "no Chromium was found on this machine");
+  skip(CHROMIUM === undefined, NO_BROWSER);
   for (const [email, role] of [
     ["vera@example.test", "viewer"],
     ["bill@example.test", "billing"],
@@ -120,7 +120,7 @@ test("a viewer reads keys and is offered nothing else; billing has no such page"
   ] as const) {
     const body = { email, role };
     expect(await ada.call("POST", "/v1/orgs/first/members", { body })).toMatchObject({ status: 201 });
-    const walk = await signInToConsole(browser as Browser, gateway, email);
+    const walk = await personAt(browser, gateway.url, email);
     await acceptInvitation(walk);
     const { page } = walk;
     await walk.open("first/keys");
@@ -136,6 +136,6 @@ test("a viewer reads keys and is offered nothing else; billing has no such page"
       await page.getByRole("link", { name: "First live key" }).waitFor();
       expect(await page.getByRole("button", { name: "New key" }).count()).toBe(role === "member" ? 1 : 0);
     }
-    expect(walk.faults).toEqual([]);
+    expect(walk.told).toEqual([]);
   }
 });

@@ -5,15 +5,14 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
-  accessFaults,
   CHROMIUM,
   type ConsoleBrowser,
-  cutOff,
   NO_BROWSER,
   openBrowser,
-  signInBy,
   untilShown,
 } from "../../support/console/browser.fixtures.ts";
+import { accessFaults, cutOff } from "../../support/console/faults.fixtures.ts";
+import { signInBy } from "../../support/console/person.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { until } from "../../support/wait.ts";
 

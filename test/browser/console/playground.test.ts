@@ -5,15 +5,14 @@
 import type { Page, Request } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  accessFaults,
   CHROMIUM,
   type ConsoleBrowser,
-  cutOff,
   NO_BROWSER,
   openBrowser,
-  signInBy,
   untilShown,
 } from "../../support/console/browser.fixtures.ts";
+import { accessFaults, cutOff } from "../../support/console/faults.fixtures.ts";
+import { signInBy } from "../../support/console/person.fixtures.ts";
 import { joinAt, signInAt } from "../../support/console.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 

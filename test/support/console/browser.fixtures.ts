@@ -1,10 +1,9 @@
 /**
- * A real browser for tests of the console: it notes what a page must never do (an error in its console, a request to elsewhere, a breach
- * of its policy), and says whether text is cut off and what axe-core finds.
+ * A real browser for tests of the console: it notes what a page must never do (an error in its console, an answer of 400 and more, a
+ * request to elsewhere, a breach of its policy), and waits until a page is shown.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
 import { LIMIT_MS, until } from "../wait.ts";
 
 export const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
@@ -15,7 +14,7 @@ export const NO_BROWSER = "no Chromium was found on this machine";
 
 export interface WatchedPage {
   readonly page: Page;
-  /** Errors and warnings of the console, uncaught errors, and requests to other places, in their order. */
+  /** Errors and warnings of the console, uncaught errors, answers of 400 and more, and requests to other places, in their order. */
   readonly told: string[];
   /** Bytes of bodies as they came, by path. */
   readonly received: Map<string, number>;
@@ -26,14 +25,15 @@ export interface ConsoleBrowser {
   close(): Promise<void>;
 }
 
-/** @param url of the gateway: nothing else may be asked */
-export async function openBrowser(url: string): Promise<ConsoleBrowser> {
+/** @throws Error where the machine has no browser */
+export async function launch(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error(NO_BROWSER);
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ["--no-sandbox"],
-    timeout: LIMIT_MS,
-  });
+  return await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"], timeout: LIMIT_MS });
+}
+
+/** @param url of the gateway: nothing else may be asked. @throws Error where the machine has no browser */
+export async function openBrowser(url: string): Promise<ConsoleBrowser> {
+  const browser = await launch();
   return {
     async open(options = {}) {
       const context = await browser.newContext(options);
@@ -50,7 +50,13 @@ function watched(page: Page, origin: string): WatchedPage {
   const received = new Map<string, number>();
   countRequests(page);
   page.on("console", (line) => {
+    // What a browser says of an answer is told below, with its address.
+    if (line.text().startsWith("Failed to load resource")) return;
     if (line.type() === "error" || line.type() === "warning") told.push(`${page.url()}: ${line.text()}`);
+  });
+  page.on("response", (answer) => {
+    if (answer.status() >= 400)
+      told.push(`${page.url()}: ${answer.status()} ${answer.request().method()} ${answer.url()}`);
   });
   page.on("pageerror", (error) => told.push(`${page.url()}: ${error}`));
   page.on("request", (request) => {
@@ -65,17 +71,6 @@ function watched(page: Page, origin: string): WatchedPage {
     if (sizes !== undefined) received.set(pathname, sizes.responseBodySize);
   });
   return { page, told, received };
-}
-
-/** Signs in at the gateway's own identity provider, and waits for the console. */
-export async function signInBy(page: Page, url: string, email: string, name = "A Person"): Promise<void> {
-  await page.goto(`${url}/console`);
-  await page.getByLabel("E-mail address").fill(email);
-  await page.getByLabel("Name").fill(name);
-  const button = page.getByRole("button", { name: /sign in/i });
-  await button.last().click();
-  await page.waitForURL(/\/console/);
-  await page.getByRole("heading", { level: 1 }).waitFor();
 }
 
 /** What a page has asked for and not got yet, the live stream left out: that one never ends. */
@@ -100,54 +95,4 @@ export async function untilShown(page: Page): Promise<void> {
     const isWaiting = await page.evaluate("document.querySelector('.waiting, [aria-busy=true]') !== null");
     return isWaiting !== true && (asked.get(page)?.size ?? 0) === 0;
   });
-}
-
-/**
- * Texts that are wider or higher than the box that shows them, and elements that reach beyond the window: each as "tag.class: text". What
- * scrolls by itself is left out, and so is what says by an ellipsis that there is more.
- */
-export async function cutOff(page: Page): Promise<readonly string[]> {
-  return await page.evaluate<string[]>(CUT_OFF);
-}
-
-const CUT_OFF = `(() => {
-  const found = [];
-  const name = (each) => each.tagName.toLowerCase() + "." + each.className + ": " + each.textContent.trim().slice(0, 60);
-  const scrolls = (each) => each !== null && each !== document.documentElement &&
-    (/(auto|scroll)/.test(getComputedStyle(each).overflowX) || scrolls(each.parentElement));
-  if (document.documentElement.scrollWidth > innerWidth + 1) found.push("page: wider than the window");
-  for (const each of document.querySelectorAll("body *")) {
-    const box = each.getBoundingClientRect();
-    const style = getComputedStyle(each);
-    if (box.width < 2 || box.height < 2 || style.visibility === "hidden" || each.closest("svg, .only-read")) continue;
-    if (scrolls(each)) continue;
-    if (box.right > innerWidth + 1 || box.left < -1) found.push("beyond " + name(each));
-    const hides = style.overflowX === "hidden" || style.overflowX === "clip" || style.overflowY === "hidden";
-    const isCut = each.scrollWidth > each.clientWidth + 1 || each.scrollHeight > each.clientHeight + 1;
-    if (hides && isCut && style.textOverflow !== "ellipsis") found.push("cut " + name(each));
-    if (each.tagName === "BUTTON" && each.scrollWidth > each.clientWidth + 1) found.push("cut " + name(each));
-  }
-  return found;
-})()`;
-
-interface Violation {
-  readonly id: string;
-  readonly impact: string | null;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-}
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** What axe-core finds that is serious or critical, by WCAG 2.2 A and AA: each as "rule: element". */
-export async function accessFaults(page: Page): Promise<readonly string[]> {
-  await page.evaluate(`${AXE}; undefined`);
-  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-  const found = await page.evaluate<Violation[]>(
-    `axe.run(document, { runOnly: ${JSON.stringify(tags)} }).then(({ violations }) => violations)`,
-  );
-  return found
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary = "" }) => `${id}: ${html} ${failureSummary}`),
-    );
 }

@@ -1,106 +1,137 @@
-/**
- * The console in a real browser: a person signs in at a gateway and walks its pages. What a page tells its console, and what the gateway
- * refuses, is collected: a page that is right has neither.
- */
-import { existsSync } from "node:fs";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import type { Answer, TestGateway } from "../gateway.ts";
-import { LIMIT_MS } from "../wait.ts";
+/** A walk over the views of the console, by somebody of a role: what is wrong with each, and whether the role meets what it may open. */
+import type { Page } from "playwright-core";
+import { ROLE_OPENS, ROUTES } from "../../../console/api/operations.ts";
+import type { Samples } from "../../../scripts/screens/samples.ts";
+import { addressOf, shownBy, VIEWS, type View } from "../../../scripts/screens/views.ts";
+import { begin, ORG } from "../../../scripts/screens/walk.ts";
+import { untilShown, type WatchedPage } from "./browser.fixtures.ts";
+import { accessFaults, cutOff, headingFaults } from "./faults.fixtures.ts";
 
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
-  existsSync,
-);
+export type Role = keyof typeof ROLE_OPENS;
 
-/** Undefined where the machine has no browser. */
-export async function openBrowser(): Promise<Browser | undefined> {
-  if (CHROMIUM === undefined) return undefined;
-  return await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"], timeout: LIMIT_MS });
-}
+/** What a page says, and no other, where the role does not open it. */
+const NOT_OPEN = "Not open to your role";
 
-export interface Walk {
-  readonly page: Page;
-  /** The session's CSRF token. */
-  readonly csrf: string;
-  /** What went wrong so far: lines of the browser's console, errors of scripts, answers of 400 and more. */
-  readonly faults: readonly string[];
-  /** Opens a page of the console: `acme/keys`. */
-  open(path: string): Promise<void>;
-  /** A call of the API with the session, as a page makes it. */
-  call(method: string, path: string, options?: { org?: string; body?: object }): Promise<Called>;
-}
-
-export type Called = Pick<Answer, "status" | "json">;
-
-/** Signs in at the console with the built-in identity provider. */
-export async function signInToConsole(
-  browser: Browser,
-  gateway: TestGateway,
-  email: string,
-  options: BrowserContextOptions = {},
-): Promise<Walk> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  context.setDefaultTimeout(LIMIT_MS);
-  const page = await context.newPage();
-  await page.goto(`${gateway.url}/console`);
-  await page.getByLabel("E-mail address").fill(email);
-  await page.getByLabel("Name").fill(email.split("@")[0] ?? "");
-  await page
-    .getByRole("button", { name: /sign in/i })
-    .last()
-    .click();
-  await page.waitForURL("**/console**");
-  const me = await page.request.get(`${gateway.url}/auth/me`);
-  const { csrf_token: csrf } = (await me.json()) as { csrf_token: string };
-  return {
-    page,
-    csrf,
-    faults: watched(page),
-    open: async (path) => {
-      await page.goto(`${gateway.url}/console/${path}`);
-    },
-    call: async (method, path, { org = "", body } = {}) => {
-      const answer = await page.request.fetch(`${gateway.url}${path}`, {
-        method,
-        headers: { "x-svc-csrf": csrf, ...(org !== "" && { "svc-org": org }) },
-        ...(body !== undefined && { data: body }),
-      });
-      return { status: answer.status(), json: await answer.json() };
-    },
-  };
-}
-
-/** Accepts the invitation that waits for the person. */
-export async function acceptInvitation(walk: Walk): Promise<void> {
-  const { json } = await walk.call("GET", "/auth/invitations");
-  await walk.call("POST", `/auth/invitations/${json.data[0].id}/accept`, { body: {} });
-}
-
-function watched(page: Page): string[] {
-  const faults: string[] = [];
-  const tell = (line: string) => faults.push(`${new URL(page.url()).pathname}: ${line}`);
-  page.on("console", (line) => {
-    // What a browser says of an answer is told below, with its address.
-    if (line.text().startsWith("Failed to load resource")) return;
-    if (line.type() === "error" || line.type() === "warning") tell(line.text());
+/** Whether a role may call all that a view needs. */
+export const isOpen = ({ needs = [] }: View, role: Role): boolean =>
+  needs.every((name) => {
+    const [, person = ""] = ROUTES[name][2].split(" / ");
+    return ROLE_OPENS[role].some((level) => level === person);
   });
-  page.on("pageerror", (error) => tell(String(error)));
-  page.on("response", (answer) => {
-    if (answer.status() >= 400) tell(`${answer.status()} ${answer.url()}`);
-  });
-  return faults;
+
+export class Walk {
+  readonly #page: Page;
+  readonly #told: string[];
+  readonly #url: string;
+  readonly #samples: Samples;
+  readonly #role: Role;
+  /** The next view is loaded as a whole: the console is not there yet, or what the last view has open would stay. */
+  #isLoadDue = true;
+
+  constructor({ page, told }: WatchedPage, url: string, samples: Samples, role: Role) {
+    this.#page = page;
+    this.#told = told;
+    this.#url = url;
+    this.#samples = samples;
+    this.#role = role;
+  }
+
+  /** Goes to a view. @returns what is wrong with it, each with its name */
+  async to(view: View): Promise<readonly string[]> {
+    this.#told.length = 0;
+    await this.#go(view);
+    const wrong = isOpen(view, this.#role) ? await this.#openView(view) : await this.#closedView(view);
+    const told = this.#told.filter((line) => !(view.isError === true && / 404 GET /.test(line)));
+    const faults = [
+      ...wrong,
+      ...told,
+      ...(await cutOff(this.#page)),
+      ...(await headingFaults(this.#page)),
+      ...(await accessFaults(this.#page)),
+      ...(await this.#strayLinks()),
+    ];
+    return faults.map((fault) => `${view.name}: ${fault}`);
+  }
+
+  /** Within the console the address changes as by a link, and nothing is loaded anew. What is begun by hand begins with a page of its own. */
+  async #go(view: View): Promise<void> {
+    const address = addressOf(view, ORG, this.#samples);
+    const isOther = !address.startsWith(`/console/${ORG}/`);
+    const isByHand = view.press !== undefined || view.click !== undefined;
+    if (this.#isLoadDue || isOther || isByHand) await this.#page.goto(this.#url + address);
+    else await this.#page.evaluate(FOLLOW(address));
+    this.#isLoadDue = isOther || isByHand;
+    await untilShown(this.#page);
+  }
+
+  async #openView(view: View): Promise<readonly string[]> {
+    await begin(this.#page, view);
+    await this.#page.locator(shownBy(view)).first().waitFor();
+    await untilShown(this.#page);
+    return (await this.#saysNotOpen()) ? ["is not open, though the role may call all that it needs"] : [];
+  }
+
+  /** A view that a click opens is closed where nothing is there to click. */
+  async #closedView({ click: [first] = [] }: View): Promise<readonly string[]> {
+    await this.#page.locator("h1").waitFor();
+    const isClosed =
+      (await this.#saysNotOpen()) || (first !== undefined && (await this.#page.locator(first).count()) === 0);
+    return isClosed ? [] : ["is open, though the role may not call all that it needs"];
+  }
+
+  async #saysNotOpen(): Promise<boolean> {
+    return ((await this.#page.locator("main").textContent()) ?? "").includes(NOT_OPEN);
+  }
+
+  /** Links to what the role does not open, and to what no view shows. */
+  async #strayLinks(): Promise<readonly string[]> {
+    const paths = await this.#page.evaluate<string[]>(LINKS);
+    return paths.flatMap((path) => {
+      if (path === `/console/${ORG}`) return [];
+      const views = viewsAt(path);
+      if (views.length === 0) return [`links to ${path}, which no view shows`];
+      return views.some((view) => isOpen(view, this.#role)) ? [] : [`links to ${path}, which is not open`];
+    });
+  }
 }
 
-/** Texts that are cut off at a side: elements whose content is wider than they are, and that do not scroll. */
-export const cutOff = (page: Page): Promise<string[]> =>
-  page.evaluate(`(() => {
-    const cut = [];
-    for (const each of document.querySelectorAll("main *, dialog *")) {
-      const { overflowX, textOverflow, position } = getComputedStyle(each);
-      if (overflowX === "auto" || overflowX === "scroll" || textOverflow === "ellipsis" || position === "absolute") continue;
-      if (each.closest(".table-frame, svg, select") !== null) continue;
-      const box = each.getBoundingClientRect();
-      if (box.width > 0 && (box.right > document.documentElement.clientWidth + 1 || box.left < -1))
-        cut.push(each.tagName + " " + (each.textContent ?? "").slice(0, 60));
-    }
-    return cut;
-  })()`);
+/** As a link of the console does it; over once what is drawn by it has begun to ask. */
+const FOLLOW = (address: string): string => `new Promise((done) => {
+  history.pushState(null, "", ${JSON.stringify(address)});
+  dispatchEvent(new PopStateEvent("popstate"));
+  const frame = (then) => requestAnimationFrame(() => setTimeout(then));
+  frame(() => frame(done));
+})`;
+
+const LINKS = `[...new Set(Array.from(document.querySelectorAll("a[href^='/console/']"), (link) => link.pathname))]`;
+
+const ANY = "*";
+const ANY_SAMPLES: Samples = {
+  answered: ANY,
+  tools: ANY,
+  failed: ANY,
+  refused: ANY,
+  fallback: ANY,
+  key: ANY,
+  model: `${ANY}/${ANY}`,
+  otherModel: ANY,
+  topup: ANY,
+  invoice: ANY,
+};
+
+const PLACES = VIEWS.map((view) => {
+  const [path = ""] = addressOf(view, ORG, ANY_SAMPLES).split("?");
+  return { view, path: path.split("/") };
+});
+
+/** Views at a path; where some are at exactly this one, those that are at any such path are left out. */
+function viewsAt(path: string): readonly View[] {
+  const segments = path.split("/");
+  const near = PLACES.filter(
+    (place) =>
+      place.path.length === segments.length &&
+      place.path.every((each, at) => each === ANY || each === segments[at]),
+  );
+  const exact = near.filter((place) => !place.path.includes(ANY));
+  return (exact.length > 0 ? exact : near).map(({ view }) => view);
+}

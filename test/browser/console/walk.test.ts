@@ -1,0 +1,68 @@
+/**
+ * Every view of the console on a demo, as each role sees it, narrow and dark, wide and light: nothing errs, nothing is asked of elsewhere or
+ * refused, no text is cut off, all can read it, and a role meets what it may open and no way to the rest.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MEMBERS, OWNER } from "../../../scripts/demo/cast.ts";
+import { seedInto, startOn } from "../../../scripts/screens/installation.ts";
+import {
+  ownerAt,
+  type RunningCalls,
+  runCalls,
+  type Samples,
+  samplesOf,
+} from "../../../scripts/screens/samples.ts";
+import { VIEWS } from "../../../scripts/screens/views.ts";
+import type { Gateway } from "../../../src/host/gateway/gateway.ts";
+import {
+  CHROMIUM,
+  type ConsoleBrowser,
+  NO_BROWSER,
+  openBrowser,
+} from "../../support/console/browser.fixtures.ts";
+import { signInBy } from "../../support/console/person.fixtures.ts";
+import { Walk } from "../../support/console/walk.fixtures.ts";
+
+/** As few as have a request of each kind among them. */
+const SIZES = { requests: 1000, calls: 150 };
+
+let folder: string;
+let gateway: Gateway;
+let samples: Samples;
+let calls: RunningCalls;
+let browser: ConsoleBrowser;
+beforeAll(async () => {
+  if (CHROMIUM === undefined) return;
+  folder = mkdtempSync(join(tmpdir(), "weir-walk-"));
+  await seedInto(join(folder, "demo"), SIZES);
+  gateway = await startOn(join(folder, "demo"));
+  const owner = await ownerAt(gateway.url);
+  samples = await samplesOf(owner);
+  calls = await runCalls(gateway.url, owner);
+  browser = await openBrowser(gateway.url);
+});
+afterAll(async () => {
+  await browser?.close();
+  calls?.end();
+  await gateway?.stop();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+});
+
+describe.each([{ ...OWNER, role: "owner" as const }, ...MEMBERS])("$role", ({ email, name, role }) => {
+  test.for([
+    [390, 844, "dark"],
+    [1280, 800, "light"],
+  ] as const)("at %i × %i pixels, %s", async ([width, height, colorScheme], { skip }) => {
+    skip(CHROMIUM === undefined, NO_BROWSER);
+    const watched = await browser.open({ viewport: { width, height }, colorScheme });
+    await signInBy(watched.page, gateway.url, email, name);
+    const walk = new Walk(watched, gateway.url, samples, role);
+    const faults: string[] = [];
+    for (const view of VIEWS) faults.push(...(await walk.to(view)));
+    expect(faults).toEqual([]);
+    await watched.page.context().close();
+  });
+});
