@@ -81,7 +81,8 @@ function InCurrency({
   const amount = Number(display.amount);
   return (
     <>
-      {format.value.minor(Math.round(amount * 100), display.currency)} before tax, at {Number(rate)} of {day}
+      {format.value.minor(Math.round(amount * 100), display.currency)} before tax, at {Number(rate)} of{" "}
+      {format.value.day(`${day}T12:00:00Z`)}
     </>
   );
 }

@@ -74,7 +74,9 @@ function Stated({ of: invoice }: { readonly of: Invoice }) {
         [
           "Top-up",
           invoice.topup_id === "" ? undefined : (
-            <Link to={["credits", "topups", invoice.topup_id]}>Top-up</Link>
+            <Link to={["credits", "topups", invoice.topup_id]}>
+              <code>{invoice.topup_id}</code>
+            </Link>
           ),
         ],
         [

@@ -64,7 +64,9 @@ const TOPUP_COLUMNS: readonly Column<Row<"listTopups">>[] = [
   { head: "Credit", isNumber: true, cell: ({ credits_micro: micro }) => <Money micro={micro} /> },
   {
     head: "How",
-    cell: ({ source, method }) => [SOURCES[source], method].filter((part) => part !== "").join(", "),
+    cell: ({ source, method }) => (
+      <span class="nowrap">{[SOURCES[source], method].filter((part) => part !== "").join(", ")}</span>
+    ),
   },
   {
     head: "Invoice",

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { useRestedSignals } from "../../api/timing.ts";
 import { CopyButton } from "../../parts/copy.tsx";
+import { Waiting } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { codeOf, LANGUAGES, type Language } from "./code.ts";
@@ -43,9 +44,13 @@ export function CodePanel() {
           options={modelIds.value.map((id, place) => [String(place), id] as const)}
         />
       )}
-      <pre class="wrapped">
-        {code.length > MOST_SHOWN ? `${code.slice(0, MOST_SHOWN)}\n… copy it for the rest` : code}
-      </pre>
+      {code === "" ? (
+        <Waiting />
+      ) : (
+        <pre class="wrapped">
+          {code.length > MOST_SHOWN ? `${code.slice(0, MOST_SHOWN)}\n… copy it for the rest` : code}
+        </pre>
+      )}
       <p class="small quiet">
         By chat completions, with a key in the environment variable WEIR_API_KEY. The playground's own key
         ends after an hour.

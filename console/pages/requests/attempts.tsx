@@ -28,10 +28,10 @@ export function Attempts({ detail }: { readonly detail: Detail }) {
         {
           head: "Outcome",
           cell: (each) => (
-            <>
+            <span class="row">
               <CallStatus status={each.outcome} code={each.refusal || each.error_class} />
-              {each.http_status !== 0 && <span class="small quiet">HTTP {each.http_status}</span>}
-            </>
+              {each.http_status !== 0 && <span class="small quiet nowrap">HTTP {each.http_status}</span>}
+            </span>
           ),
         },
         {

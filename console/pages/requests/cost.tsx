@@ -2,6 +2,7 @@
 import { useAnswer } from "../../api/answers.ts";
 import type { Answer } from "../../api/call.ts";
 import { mayCall } from "../../app/session.ts";
+import { Copy } from "../../parts/copy.tsx";
 import { CostLines } from "../../parts/cost-lines.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Link } from "../../parts/link.tsx";
@@ -20,7 +21,10 @@ export function Cost({ detail }: { readonly detail: Detail }) {
       <Facts
         rows={[
           ["Sum", <strong key="sum">{format.value.money(cost.total_micro_usd)}</strong>],
-          ["Prices", cost.price_version || undefined],
+          [
+            "Prices",
+            cost.price_version && <Copy key="prices" text={cost.price_version} what="version of prices" />,
+          ],
         ]}
       />
       {detail.ledger !== null && mayCall("listLedger") && <Entries id={id} />}
@@ -40,7 +44,7 @@ function Entries({ id }: { readonly id: string }) {
           <Link to={["credits", "ledger"]} filters={{ request_id: id }}>
             Ledger entry {entry.seq}
           </Link>
-          : {format.value.money(entry.amount_micro_usd)} <When at={entry.created_at} />
+          : {format.value.money(entry.amount_micro_usd)}, <When at={entry.created_at} />
         </p>
       ))}
     </>

@@ -1,6 +1,7 @@
 /** The requests of the org, newest first, with filters that are in the address. */
 import { type Row, usePages } from "../../api/answers.ts";
 import { query, setFilters } from "../../app/router.ts";
+import { mayCall } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { Choice, type Option, TextField } from "../../parts/field.tsx";
 import { Link } from "../../parts/link.tsx";
@@ -65,6 +66,33 @@ const SINCE: readonly Option[] = [
   ["30d", "Last 30 days"],
 ];
 
+const clearFilters = () => setFilters(Object.fromEntries(FILTERS.map((name) => [name, undefined])));
+
+const NoneFits = () => (
+  <>
+    <p>No request fits these filters.</p>
+    <Button onClick={clearFilters}>Show all requests</Button>
+  </>
+);
+
+const NoneYet = () => (
+  <>
+    <p>No request has been made yet.</p>
+    <div class="row">
+      {mayCall("createPlaygroundKey") && (
+        <Link to={["playground"]} class="button">
+          Try a model
+        </Link>
+      )}
+      {mayCall("listKeys") && (
+        <Link to={["setup"]} class="button">
+          Set up a client
+        </Link>
+      )}
+    </div>
+  </>
+);
+
 export function Feed() {
   const filters = chosenFilters(query.value);
   const list = usePages("listRequests", { query: questionOf(filters, Date.now()) });
@@ -88,7 +116,10 @@ export function Feed() {
         </>
       }
     >
-      <Panel title="Filters">
+      <Panel
+        title="Filters"
+        actions={isFiltered && <Button onClick={clearFilters}>Clear all filters</Button>}
+      >
         <div class="feed-filters">
           <Choice label="When" options={SINCE} {...chosen("within")} />
           <Choice label="Status" options={STATUS} {...chosen("status")} />
@@ -107,16 +138,6 @@ export function Feed() {
             {...chosen("fallbacks")}
           />
         </div>
-        {isFiltered && (
-          <div class="row">
-            <Button
-              kind="quiet"
-              onClick={() => setFilters(Object.fromEntries(FILTERS.map((name) => [name, undefined])))}
-            >
-              Clear all filters
-            </Button>
-          </div>
-        )}
       </Panel>
       <Panel title="Calls">
         <ListTable
@@ -124,19 +145,7 @@ export function Feed() {
           list={list}
           columns={COLUMNS}
           keyOf={(call) => call.request_id}
-          empty={
-            isFiltered ? (
-              <p>No request fits these filters.</p>
-            ) : (
-              <>
-                <p>No request has been made yet.</p>
-                <p>
-                  <Link to={["playground"]}>Try a model</Link>, or <Link to={["setup"]}>set up a client</Link>
-                  .
-                </p>
-              </>
-            )
-          }
+          empty={isFiltered ? <NoneFits /> : <NoneYet />}
         />
       </Panel>
     </Page>

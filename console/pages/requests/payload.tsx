@@ -70,6 +70,7 @@ export function Payload({ detail }: { readonly detail: Detail }) {
         </section>
         <section class="stack" aria-label="Answer">
           <h3>Answer</h3>
+          {(detail.response?.candidates ?? []).length === 0 && <p class="quiet">There was none.</p>}
           <Conversation turns={shortened(answerTurns(detail))} />
         </section>
       </div>

@@ -77,7 +77,7 @@ function Shown({ detail }: { readonly detail: Detail }) {
         </div>
       </Panel>
       <Why detail={detail} />
-      <div class="columns">
+      <div class="columns request-ways">
         <Panel title="How it was routed">
           <Plan detail={detail} />
         </Panel>

@@ -99,7 +99,7 @@ function KeyStep({ client, made, onMade }: KeyStepProps) {
     );
   }
   if (!mayCall("createKey"))
-    return <Note>Your role makes no keys. Ask for one, and put it where the settings say {ANY_KEY}.</Note>;
+    return <Note>Your role makes no keys. Ask for one, and put it in the place of {ANY_KEY}</Note>;
   const open = (projects.value.value?.data ?? []).filter(({ status }) => status === "active");
   const project = projectId || open[0]?.id;
   const make = async () => {
@@ -128,7 +128,7 @@ function KeyStep({ client, made, onMade }: KeyStepProps) {
         <Button kind="main" isBusy={isBusy} disabled={project === undefined} onClick={() => void make()}>
           Make a key for {client.name}
         </Button>
-        <span class="small quiet">Or put a key that you have where the settings say {ANY_KEY}.</span>
+        <span class="small quiet">Or put a key that you have in the place of {ANY_KEY}</span>
       </div>
     </div>
   );
