@@ -46,7 +46,13 @@ export const VIEWS: readonly View[] = [
   { name: "request-failed", address: ({ failed }) => `requests/${failed}`, needs: ["listRequests"] },
   { name: "request-refused", address: ({ refused }) => `requests/${refused}`, needs: ["listRequests"] },
   { name: "request-fallback", address: ({ fallback }) => `requests/${fallback}`, needs: ["listRequests"] },
-  { name: "live", address: "live", shows: "tbody tr", needs: ["listRequests"], withCalls: true },
+  {
+    name: "live",
+    address: "live",
+    shows: "[aria-label='Ended calls'] tbody tr",
+    needs: ["listRequests"],
+    withCalls: true,
+  },
   {
     name: "request-missing",
     address: "requests/00000000000000000000000000",

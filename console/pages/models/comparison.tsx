@@ -81,20 +81,18 @@ export function Comparison({ ids }: { readonly ids: readonly string[] }) {
 /** The way to a model, to a call of it, and out of the comparison. */
 function Acts({ of: { id, name }, onRemove }: { readonly of: Model; readonly onRemove: () => void }) {
   return (
-    <div class="stack models-acts">
-      <Link to={["models", ...id.split("/")]}>
-        <code>{id}</code>
+    <div class="models-acts">
+      <Link class="button" to={["models", ...id.split("/")]}>
+        Details
       </Link>
-      <div class="row">
-        {mayCall("createPlaygroundKey") && (
-          <Link class="button" to={["playground"]} filters={{ model: id }}>
-            Try it
-          </Link>
-        )}
-        <Button aria-label={`Take out ${name}`} onClick={onRemove}>
-          Take out
-        </Button>
-      </div>
+      {mayCall("createPlaygroundKey") && (
+        <Link class="button" to={["playground"]} filters={{ model: id }}>
+          Try it
+        </Link>
+      )}
+      <Button aria-label={`Take out ${name}`} onClick={onRemove}>
+        Take out
+      </Button>
     </div>
   );
 }
