@@ -1,15 +1,21 @@
 /** A key has a small budget of the day: it is used up, the refusal says why and what to do, and a higher budget lets calls through again. */
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cutOff, openBrowser, signInToConsole } from "../../support/console/walk.fixtures.ts";
+import {
+  CHROMIUM,
+  type ConsoleBrowser,
+  NO_BROWSER,
+  openBrowser,
+} from "../../support/console/browser.fixtures.ts";
+import { cutOff } from "../../support/console/faults.fixtures.ts";
+import { personAt } from "../../support/console/person.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
-let browser: Browser | undefined;
 let gateway: TestGateway;
+let browser: ConsoleBrowser;
 beforeAll(async () => {
-  browser = await openBrowser();
-  if (browser === undefined) return;
+  if (CHROMIUM === undefined) return;
   gateway = await testGateway({ engine: true });
+  browser = await openBrowser(gateway.url);
 });
 afterAll(async () => {
   await browser?.close();
@@ -24,8 +30,8 @@ const call = (secret: string) =>
   );
 
 test("a budget is set, hit, understood and raised", async ({ skip }) => {
-  skip(browser === undefined, "no Chromium was found on this machine");
-  const ada = await signInToConsole(browser as Browser, gateway, "ada@example.test");
+  skip(CHROMIUM === undefined, NO_BROWSER);
+  const ada = await personAt(browser, gateway.url, "ada@example.test");
   const { page } = ada;
   const pages = page.getByRole("navigation", { name: "Pages" });
 
@@ -77,5 +83,5 @@ test("a budget is set, hit, understood and raised", async ({ skip }) => {
   await page.getByText("$1.00, then calls are refused").waitFor();
   expect((await call(secret)).status).toBe(200);
   await page.getByText(/^\$0\.00\d+ of \$1\.00$/).waitFor();
-  expect(ada.faults).toEqual([]);
+  expect(ada.told).toEqual([]);
 });

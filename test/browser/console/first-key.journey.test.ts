@@ -1,16 +1,22 @@
 /** A person signs in, makes a key, asks in the playground, and follows the money: request, ledger entry, signed receipt. */
 import { readFileSync } from "node:fs";
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cutOff, openBrowser, signInToConsole } from "../../support/console/walk.fixtures.ts";
+import {
+  CHROMIUM,
+  type ConsoleBrowser,
+  NO_BROWSER,
+  openBrowser,
+} from "../../support/console/browser.fixtures.ts";
+import { cutOff } from "../../support/console/faults.fixtures.ts";
+import { personAt } from "../../support/console/person.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
-let browser: Browser | undefined;
 let gateway: TestGateway;
+let browser: ConsoleBrowser;
 beforeAll(async () => {
-  browser = await openBrowser();
-  if (browser === undefined) return;
+  if (CHROMIUM === undefined) return;
   gateway = await testGateway({ engine: true });
+  browser = await openBrowser(gateway.url);
 });
 afterAll(async () => {
   await browser?.close();
@@ -18,8 +24,8 @@ afterAll(async () => {
 });
 
 test("sign in, a key, the playground, the ledger entry, the receipt", async ({ skip }) => {
-  skip(browser === undefined, "no Chromium was found on this machine");
-  const ada = await signInToConsole(browser as Browser, gateway, "ada@example.test");
+  skip(CHROMIUM === undefined, NO_BROWSER);
+  const ada = await personAt(browser, gateway.url, "ada@example.test");
   const { page } = ada;
   const pages = page.getByRole("navigation", { name: "Pages" });
 
@@ -71,5 +77,5 @@ test("sign in, a key, the playground, the ledger entry, the receipt", async ({ s
   });
   await receipt.getByRole("button", { name: "Close" }).click();
   await receipt.waitFor({ state: "detached" });
-  expect(ada.faults).toEqual([]);
+  expect(ada.told).toEqual([]);
 });

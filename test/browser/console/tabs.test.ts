@@ -9,9 +9,9 @@ import {
   type ConsoleBrowser,
   NO_BROWSER,
   openBrowser,
-  signInBy,
   untilShown,
 } from "../../support/console/browser.fixtures.ts";
+import { signInBy } from "../../support/console/person.fixtures.ts";
 import { joinAt, signInAt } from "../../support/console.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { LiveClient } from "../../support/live/live-client.ts";

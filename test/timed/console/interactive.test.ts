@@ -5,9 +5,9 @@ import {
   type ConsoleBrowser,
   NO_BROWSER,
   openBrowser,
-  signInBy,
   untilShown,
 } from "../../support/console/browser.fixtures.ts";
+import { signInBy } from "../../support/console/person.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { onOrdinaryMachine } from "../../support/processor-time.fixtures.ts";
 
