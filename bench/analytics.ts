@@ -209,7 +209,7 @@ export async function benchAnalytics(args: readonly string[]): Promise<void> {
     cursors: cursors(randomBytes(32)),
     canonical: async () => undefined,
     events: new Events({ store, clock: systemClock, onFailure: (error) => console.error(error) }),
-    creditOf: () => ({ availableMicroUsd: 0, heldMicroUsd: 0, todayMicroUsd: 0, monthMicroUsd: 0 }),
+    creditOf: () => Promise.reject(new Error("there is no ledger here")),
   });
   const [size] = await clickhouse.rows<{ n: number }>("SELECT count() AS n FROM requests");
   const arrivals = startArrivals({ outbox, store, orgs: options.orgs, rate: options.rate });

@@ -4,7 +4,7 @@
  * the lock, and goes on where the first was. Where a browser has no locks (a page of plain http from another machine), each tab reads for
  * itself, and only while it is seen.
  */
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { batch, type ReadonlySignal, signal, useComputed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { me } from "../app/session.ts";
 import { ApiError, headersOf, pathOf, sent } from "./call.ts";
@@ -203,7 +203,7 @@ export function useLive(org: string): Live {
   useEffect(() => {
     if (org === "") return undefined;
     lookers += 1;
-    if (listened !== org) listenTo(org);
+    if (listened.peek() !== org) listenTo(org);
     return () => {
       lookers -= 1;
       setTimeout(() => {
@@ -211,15 +211,20 @@ export function useLive(org: string): Live {
       }, LINGER_MS);
     };
   }, [org]);
-  return { state, fault };
+  // The page of another org is drawn once before it listens: it must not show what this one has.
+  const own = useComputed(() => (listened.value === org ? state.value : NOTHING_YET));
+  return { state: own, fault };
 }
 
-let listened = "";
+/** Org of which `state` is. */
+const listened = signal("");
 
 function listenTo(org: string): void {
   current?.end();
-  listened = org;
-  state.value = NOTHING_YET;
-  fault.value = undefined;
+  batch(() => {
+    listened.value = org;
+    state.value = NOTHING_YET;
+    fault.value = undefined;
+  });
   current = org === "" ? undefined : new LiveTab(org);
 }

@@ -2201,6 +2201,16 @@ export interface Operations {
         available_micro_usd: number;
         spent_today_micro_usd: number;
         spent_month_micro_usd: number;
+        granted_micro_usd: number;
+        display: {
+          currency: string;
+          amount: string;
+        };
+        currency: string;
+        fx_rate: string;
+        mid_rate: string;
+        spread_bps: number;
+        fx_day: string;
         at: string;
       };
     } | {

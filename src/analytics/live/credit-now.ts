@@ -9,6 +9,17 @@ export interface CreditNow {
   /** Charged in the current day and month of the org's time zone. */
   readonly todayMicroUsd: number;
   readonly monthMicroUsd: number;
+  /** All credit ever granted without payment. */
+  readonly grantedMicroUsd: number;
+  /** What is available in the org's currency, a decimal number that is rounded down. */
+  readonly displayAmount: string;
+  readonly currency: "USD" | "INR";
+  /** Units of the currency for 1 USD of credit, the spread included; 1 in USD. */
+  readonly fxRate: string;
+  readonly midRate: string;
+  readonly spreadBps: number;
+  /** Day of the rate; empty in USD. */
+  readonly fxDay: string;
 }
 
 /** Port: what the ledger and the budgets know now. It may reject while Redis does not answer. */

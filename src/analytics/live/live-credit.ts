@@ -66,4 +66,8 @@ const isSame = (a: CreditNow, b: CreditNow): boolean =>
   a.availableMicroUsd === b.availableMicroUsd &&
   a.heldMicroUsd === b.heldMicroUsd &&
   a.todayMicroUsd === b.todayMicroUsd &&
-  a.monthMicroUsd === b.monthMicroUsd;
+  a.monthMicroUsd === b.monthMicroUsd &&
+  a.grantedMicroUsd === b.grantedMicroUsd &&
+  a.currency === b.currency &&
+  a.fxRate === b.fxRate &&
+  a.fxDay === b.fxDay;

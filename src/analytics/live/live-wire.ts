@@ -62,6 +62,15 @@ const creditSchema = z.object({
   available_micro_usd: z.int().describe("What can be spent now: the balance less what is held."),
   spent_today_micro_usd: z.int().describe("Charged since the day began in the org's time zone."),
   spent_month_micro_usd: z.int().describe("Charged since the month began in the org's time zone."),
+  granted_micro_usd: z.int().describe("The sum of all credit granted without payment."),
+  display: z
+    .object({ currency: field.currency, amount: z.string().describe("Decimal number, rounded down.") })
+    .describe("What is available in the org's currency, by `fx_rate`, as in `GET /v1/credits`."),
+  currency: field.currency,
+  fx_rate: z.string().describe("INR for 1 USD of credit, the spread included; 1 in USD."),
+  mid_rate: z.string().describe("The rate of the day without the spread; 1 in USD."),
+  spread_bps: z.int().describe("The spread, basis points on top of `mid_rate`; 0 in USD."),
+  fx_day: z.string().describe("Day of the rate; empty in USD."),
   at: field.time("When this was so"),
 });
 
@@ -122,5 +131,12 @@ export const creditWire = (credit: CreditNow, atMs: number): z.input<typeof cred
   available_micro_usd: credit.availableMicroUsd,
   spent_today_micro_usd: credit.todayMicroUsd,
   spent_month_micro_usd: credit.monthMicroUsd,
+  granted_micro_usd: credit.grantedMicroUsd,
+  display: { currency: credit.currency, amount: credit.displayAmount },
+  currency: credit.currency,
+  fx_rate: credit.fxRate,
+  mid_rate: credit.midRate,
+  spread_bps: credit.spreadBps,
+  fx_day: credit.fxDay,
   at: isoTime(atMs),
 });

@@ -4,7 +4,6 @@
  */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
-import { decimalText } from "../../base/currency.ts";
 import { REQUEST_ID } from "../../base/ids.ts";
 import { raw } from "../../base/operation/answer.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
@@ -18,26 +17,12 @@ import { operation } from "../../base/operation/operation.ts";
 import type { Book } from "./book.ts";
 import { type EntriesOfRequestDeps, entriesOfRequest } from "./entries-of-request.ts";
 import { LEDGER_KINDS } from "./entry.ts";
-import type { Purse } from "./purse.ts";
+import { type ShownCreditDeps, shownCredit } from "./shown-credit.ts";
 import { isGap, pageEnd, type ShownEntry } from "./shown-list.ts";
 
-/** Rates with eight fractional digits, by which credit is sold at this moment. */
-interface OrgMoney {
-  readonly currency: "USD" | "INR";
-  /** Units of the currency for 1 USD of credit, the spread included; 1 in USD. */
-  readonly fxRate: string;
-  readonly midRate: string;
-  readonly spreadBps: number;
-  /** Day of the rate; empty in USD. */
-  readonly fxDay: string;
-}
-
-export interface CreditOperationDeps extends Pick<EntriesOfRequestDeps, "callEnd"> {
+export interface CreditOperationDeps extends Pick<EntriesOfRequestDeps, "callEnd">, ShownCreditDeps {
   readonly book: Book;
-  readonly purse: Pick<Purse, "funds">;
   readonly cursors: Cursors;
-  /** Port: the currency in which an org's credit is shown, and the rate that a quote has now. */
-  readonly orgMoney: (orgId: string) => OrgMoney;
 }
 
 const balanceSchema = z.object({
@@ -119,18 +104,17 @@ export function creditOperations({ book, purse, cursors, orgMoney, callEnd }: Cr
     async run(_input, { orgId }) {
       await book.charged();
       await book.fresh([orgId]);
-      const { availableMicroUsd, heldMicroUsd } = purse.funds(orgId);
-      const { currency, fxRate, midRate, spreadBps, fxDay } = orgMoney(orgId);
+      const credit = shownCredit({ book, purse, orgMoney }, orgId);
       return {
-        available_micro_usd: availableMicroUsd,
-        held_micro_usd: heldMicroUsd,
-        granted_micro_usd: book.balance(orgId).grantedMicroUsd,
-        display: { currency, amount: displayAmount(availableMicroUsd, fxRate) },
-        currency,
-        fx_rate: fxRate,
-        mid_rate: midRate,
-        spread_bps: spreadBps,
-        fx_day: fxDay,
+        available_micro_usd: credit.availableMicroUsd,
+        held_micro_usd: credit.heldMicroUsd,
+        granted_micro_usd: credit.grantedMicroUsd,
+        display: { currency: credit.currency, amount: credit.displayAmount },
+        currency: credit.currency,
+        fx_rate: credit.fxRate,
+        mid_rate: credit.midRate,
+        spread_bps: credit.spreadBps,
+        fx_day: credit.fxDay,
       };
     },
   });
@@ -204,13 +188,3 @@ function ledgerCsv(entries: readonly ShownEntry[]): string {
 
 const csvValue = (value: string): string =>
   /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-
-/**
- * Micro-USD in the org's currency with two digits: the greatest amount that buys no more credit than this, so that what was paid
- * is shown as it was paid. A sale rounds down to a micro-USD; rounding down here too would lose a paisa.
- */
-function displayAmount(microUsd: number, rate: string): string {
-  const scale = 10n ** 12n; // micro (6 digits) × rate (8 digits) ÷ hundredths (2 digits)
-  const beyond = (BigInt(microUsd) + 1n) * BigInt(rate.replace(".", "")) - 1n;
-  return decimalText(beyond / scale - (beyond % scale < 0n ? 1n : 0n));
-}

@@ -141,7 +141,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     others: othersOf(cell),
     takePlace: limits.takePlace,
     names: groupNames({ ...ground, accounts }),
-    creditOf: creditNow(money, accounts),
+    creditOf: creditNow(money, billing, accounts),
   });
   const apps = openAppRoom({
     ...ground,

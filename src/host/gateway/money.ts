@@ -2,10 +2,13 @@
 import { AccountTables } from "../../account/tables.ts";
 import type { CreditReader } from "../../analytics/live/credit-now.ts";
 import { bootName } from "../../base/process/boot.ts";
+import type { Billing } from "../../billing/open.ts";
+import { creditMoney } from "../../billing/rates/quote.ts";
 import type { MoneyOfCell } from "../../cluster/cells/money/open.ts";
 import type { NearBudgets } from "../../credits/budgets/near-budgets.ts";
 import type { CreditBounds } from "../../credits/ledger/accounts.ts";
 import type { CreditFall } from "../../credits/ledger/credit-events.ts";
+import { type OrgMoney, shownCredit } from "../../credits/ledger/shown-credit.ts";
 import { type LimitsRoom, openLimitsRoom } from "../../credits/limits/open.ts";
 import { type Money, openMoney, openMoneyTellers } from "../../credits/open.ts";
 import type { Ground } from "./ground.ts";
@@ -64,16 +67,23 @@ const openMoneyAlone = (
     lineageOf: accounts.lineageOfId,
   });
 
+/** In which currency an org's credit is shown, and by which rate. */
+export const orgMoneyOf =
+  ({ fx, terms }: Pick<Billing, "fx" | "terms">, accounts: Pick<AccountTables, "org">) =>
+  (orgId: string): OrgMoney =>
+    creditMoney(fx, terms, accounts.org(orgId)?.billingCurrency ?? "USD");
+
 /** What a stream of an org's credit shows: what `GET /v1/credits` does, and the spend that budgets count. */
 export const creditNow =
   (
     { book, purse, budgets }: Pick<Money, "book" | "purse" | "budgets">,
+    billing: Pick<Billing, "fx" | "terms">,
     accounts: Pick<AccountTables, "org">,
   ): CreditReader =>
   async (orgId) => {
     const timeZone = accounts.org(orgId)?.timeZone ?? "UTC";
     const [spend] = await Promise.all([budgets.spendOfOrg({ orgId, timeZone }), book.fresh([orgId])]);
-    return { ...purse.funds(orgId), ...spend };
+    return { ...shownCredit({ book, purse, orgMoney: orgMoneyOf(billing, accounts) }, orgId), ...spend };
   };
 
 /** A gateway alone loads nothing of cells. */

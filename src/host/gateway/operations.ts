@@ -18,7 +18,6 @@ import { type Clock, systemRandom } from "../../base/clock.ts";
 import type { StreamOperation } from "../../base/operation/event-stream.ts";
 import type { AnyOperation } from "../../base/operation/operation.ts";
 import { providerBillOperations } from "../../billing/provider-bills/provider-bill-operations.ts";
-import { creditMoney } from "../../billing/rates/quote.ts";
 import { receiptOperations } from "../../billing/receipts/operations.ts";
 import { reconciliationOperations } from "../../billing/reconciliation/reconciliation-operations.ts";
 import { anthropicModelOperations } from "../../catalog/models/anthropic-model-operations.ts";
@@ -42,6 +41,7 @@ import { attentionSources } from "./attention/sources.ts";
 import { budgetPorts } from "./budget-owners.ts";
 import { callEndOf } from "./call-end.ts";
 import type { House } from "./house.ts";
+import { orgMoneyOf } from "./money.ts";
 import { operatorProviderDeps } from "./operator-providers.ts";
 import { VERSION } from "./version.ts";
 
@@ -114,8 +114,7 @@ function ofAccounts(house: House, config: Config): readonly ByName[] {
 /** What an org pays, has, and was billed. */
 function ofMoney({ ground: { cursors }, money, billing, people, analytics }: House): readonly ByName[] {
   const { accounts } = people.account;
-  const { fx, terms } = billing;
-  const orgMoney = (orgId: string) => creditMoney(fx, terms, accounts.org(orgId)?.billingCurrency ?? "USD");
+  const orgMoney = orgMoneyOf(billing, accounts);
   const callEnd = callEndOf({ analytics });
   return [creditOperations({ ...money, cursors, orgMoney, callEnd }), billing.operations];
 }

@@ -1,5 +1,6 @@
 /** The page "Credits" in a real browser: credit is bought through to the paid invoice, holds move while a stream runs, and what roles see. */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
@@ -126,6 +127,8 @@ test("what is held moves while a stream runs, and its charge leads to its reques
   skip(CHROMIUM === undefined, NO_BROWSER);
   const walk = await personAt(browser, gateway.url, "ada@example.test");
   const { page } = walk;
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await walk.open("first/credits");
   const held = page
     .locator(".figures > div")
@@ -146,6 +149,8 @@ test("what is held moves while a stream runs, and its charge leads to its reques
   });
   await held.filter({ hasNotText: /^\$0\.00$/ }).waitFor();
   const requestId = answer.headers.get("x-svc-request-id") ?? "";
+  // The stream told it: the balance was asked for once.
+  expect(asked.filter((path) => path === "/v1/credits")).toHaveLength(1);
   leave.abort();
   await answer.text().catch(() => undefined);
   await held.getByText("$0.00", { exact: true }).waitFor();
@@ -166,6 +171,30 @@ test("what is held moves while a stream runs, and its charge leads to its reques
   await page.getByRole("link", { name: requestId }).click();
   await page.waitForURL(`**/requests/${requestId}`);
   expect(walk.told).toEqual([]);
+});
+
+test("the balance is shown in the org's currency as it moves, and while the stream does not come", async ({
+  skip,
+}) => {
+  skip(CHROMIUM === undefined, NO_BROWSER);
+  const walk = await personAt(browser, gateway.url, "ada@example.test");
+  const { page } = walk;
+  const figure = (label: string) => page.locator(".figures > div").filter({ hasText: label });
+  const org = { slug: "tapi", name: "Tapi", billing_country: "IN" };
+  expect(await ada.call("POST", "/v1/orgs", { body: org })).toMatchObject({ status: 201 });
+  await page.route("**/v1/live*", (route) => route.abort());
+  await walk.open("tapi/credits");
+  await figure("Available")
+    .getByText(/₹[\d,.]+ before tax, at \d/)
+    .waitFor();
+  await page.getByText("The gateway does not answer").waitFor();
+  await page.unroute("**/v1/live*");
+  await page.getByText("The gateway does not answer").waitFor({ state: "detached" });
+  const operator = readFileSync(join(gateway.folder, "data/operator-key"), "utf8").trim();
+  const body = { amount_micro_usd: 5_000_000, reason: "a test", idempotency_key: "1" };
+  const granted = await gateway.call("POST", "/v1/operator/orgs/tapi/grant", { key: operator, body });
+  expect(granted.status).toBe(201);
+  await figure("Granted").getByText("$5.00").waitFor();
 });
 
 test("a viewer reads balance and ledger; billing buys and sees no keys", async ({ skip }) => {

@@ -89,6 +89,8 @@ test("a streamed call is shown when it begins, at its first token and at its end
   expect(ended).toMatchObject({ status: "cancelled", stream: true });
   const charged = client.credit;
   const cost = ended.cost_micro;
+  // The event has what the page of credit asks for first.
+  expect(charged).toMatchObject((await gateway.call("GET", "/v1/credits")).json);
   expect(cost).toBeGreaterThan(0);
   expect(before.balance_micro_usd - charged.balance_micro_usd).toBe(cost);
   expect(charged.spent_today_micro_usd - before.spent_today_micro_usd).toBe(cost);

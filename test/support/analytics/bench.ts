@@ -44,7 +44,7 @@ export function openBench(options: Partial<AnalyticsOptions> & { readonly pool?:
     dataDir,
     clock,
     events: new Events({ store, clock, onFailure: (error) => void warnings.push(String(error)) }),
-    creditOf: () => ({ availableMicroUsd: 0, heldMicroUsd: 0, todayMicroUsd: 0, monthMicroUsd: 0 }),
+    creditOf: () => Promise.reject(new Error("there is no ledger here")),
     cursors: cursors(Buffer.from("a secret of the tests")),
     pool,
     canonical: async (dialectIn, body) => canonicalRequest(dialectIn as FormatName, body),

@@ -1,7 +1,7 @@
 /** People in front of a browser: each signs in at the gateway's own identity provider, opens pages, and makes calls as a page does. */
 import type { BrowserContextOptions, Page } from "playwright-core";
 import type { Answer } from "../gateway.ts";
-import type { ConsoleBrowser, WatchedPage } from "./browser.fixtures.ts";
+import { type ConsoleBrowser, untilShown, type WatchedPage } from "./browser.fixtures.ts";
 
 /** Signs in at the gateway's own identity provider, and waits for the console. */
 export async function signInBy(page: Page, url: string, email: string, name = "A Person"): Promise<void> {
@@ -35,6 +35,7 @@ export async function personAt(
   const watched = await browser.open(options);
   const { page } = watched;
   await signInBy(page, url, email, email.split("@")[0]);
+  await untilShown(page);
   watched.told.length = 0;
   const me = await page.request.get(`${url}/auth/me`);
   const { csrf_token: csrf } = (await me.json()) as { csrf_token: string };
