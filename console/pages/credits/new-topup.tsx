@@ -15,7 +15,6 @@ import { FaultNote, Note, NotOpen, Waiting } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { minorOf, minorText } from "../../text/amounts.ts";
 import { format } from "../../text/org-format.ts";
-import { keepCheckout } from "./checkouts.ts";
 import { forgetIntent, intentKey, intentOf } from "./intents.ts";
 import { ProfileForm } from "./profile-form.tsx";
 import { QuoteTable } from "./quote-table.tsx";
@@ -112,8 +111,7 @@ async function openCheckout(name: string, amount: number): Promise<void> {
   const key = intentKey(sessionStorage, name, String(amount), () => crypto.randomUUID());
   const headers = { "idempotency-key": key };
   const body = { amount_minor: amount };
-  const { topup, checkout_url: url } = await call("createTopup", { body }, undefined, headers);
-  keepCheckout(sessionStorage, topup.id, url);
+  const { topup } = await call("createTopup", { body }, undefined, headers);
   forgetIntent(sessionStorage, name);
   go(pageAddress(orgSlug.value, ["credits", "topups", topup.id]), "replace");
 }

@@ -14,7 +14,6 @@ import { Badge, FaultNote, Note, Waiting } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Money, When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
-import { checkoutOf } from "./checkouts.ts";
 import { RefundDialog } from "./refund.tsx";
 import { isPage, refundableOf, SOURCES, statusWord, TOPUP_TONES, type Topup } from "./topup-words.ts";
 
@@ -66,7 +65,7 @@ function State({ of: topup }: { readonly of: Topup }) {
 }
 
 function Pending({ of: topup, total }: { readonly of: Topup; readonly total: string }) {
-  const url = checkoutOf(sessionStorage, topup.id);
+  const url = topup.checkout_url;
   return (
     <Panel title={`Pay ${total}`}>
       {url !== undefined && isPage(url) ? (
@@ -83,8 +82,14 @@ function Pending({ of: topup, total }: { readonly of: Topup; readonly total: str
         </>
       ) : (
         <p>
-          It is waited for. Pay it in the tab where it was begun, or{" "}
-          <Link to={["credits", "topups", "new"]}>begin another</Link>.
+          {mayCall("createTopup") ? (
+            <>
+              The time to begin this payment is over. What was paid on its page is credited once it has come;
+              otherwise <Link to={["credits", "topups", "new"]}>buy credit again</Link>.
+            </>
+          ) : (
+            "Whoever may buy credit can pay it."
+          )}
         </p>
       )}
       <p class="quiet small" role="status">

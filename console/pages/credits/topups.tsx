@@ -54,7 +54,12 @@ const TOPUP_COLUMNS: readonly Column<Row<"listTopups">>[] = [
   },
   {
     head: "Status",
-    cell: ({ status }) => <Badge tone={TOPUP_TONES[status]}>{statusWord(status)}</Badge>,
+    cell: ({ id, status, checkout_url: page }) => (
+      <>
+        <Badge tone={TOPUP_TONES[status]}>{statusWord(status)}</Badge>{" "}
+        {page !== undefined && <Link to={["credits", "topups", id]}>Go on paying</Link>}
+      </>
+    ),
   },
   {
     head: "Total, tax included",

@@ -25,7 +25,7 @@ import {
   quoteShape,
   quoteWire,
 } from "../rates/quote.ts";
-import { isPaid, NEW_TOPUP, type TopupRow, topupShape, topupWire } from "./topup.ts";
+import { isPaid, NEW_TOPUP, openPageOf, type TopupRow, topupShape, topupWire } from "./topup.ts";
 import { lookNow, type TopupWatchDeps, watchTopup } from "./watch.ts";
 
 export interface TopupOperationDeps extends TopupWatchDeps, QuoteDeps, opening.PagePorts {
@@ -66,7 +66,8 @@ export function topupOperations(deps: TopupOperationDeps) {
       group: "Credits",
       query: z.object(pageQuery(50, 200)),
       output: pageOf(topupShape),
-      async run({ query: { limit, cursor } }, { orgId }) {
+      async run({ query: { limit, cursor } }, caller) {
+        const { orgId } = caller;
         const pages = {
           cursors: deps.cursors,
           limit,
@@ -75,7 +76,10 @@ export function topupOperations(deps: TopupOperationDeps) {
           rows: (after?: (string | number)[]) => deps.topups.of(orgId, after?.[0] as string | undefined),
           positionOf: ({ id }: TopupRow) => [id],
         };
-        return { object: "list" as const, ...(await readPageInTurns(pages, (row) => show(deps, row))) };
+        return {
+          object: "list" as const,
+          ...(await readPageInTurns(pages, (row) => showTo(deps, caller, row))),
+        };
       },
     }),
     createTopup: operation({
@@ -114,10 +118,11 @@ export function topupOperations(deps: TopupOperationDeps) {
       params: z.object({ id: field.id }),
       output: topupShape,
       errors: ["not_found"],
-      async run({ params }, { orgId }) {
+      async run({ params }, caller) {
+        const { orgId } = caller;
         const row = deps.topups.mustGet(orgId, params.id);
         if (row.status === "pending") await lookNow(deps, row, LOOK_MS);
-        return show(deps, deps.topups.mustGet(orgId, params.id));
+        return showTo(deps, caller, deps.topups.mustGet(orgId, params.id));
       },
     }),
   };
@@ -132,6 +137,14 @@ function quoteTopup(deps: TopupOperationDeps, orgId: string, amountMinor: number
 
 const show = ({ invoices }: TopupOperationDeps, row: TopupRow) =>
   topupWire(row, invoices.idOfTopup(row.orgId, row.id));
+
+/** With the page on which it is paid, for those who could have opened it: whoever has its address may pay in the org's name. */
+function showTo(deps: TopupOperationDeps, { orgId, scopes, environment }: Caller, row: TopupRow) {
+  const mayPay = scopes.has("write:billing") && environment === "live";
+  const isActive = deps.accounts.org(orgId)?.status === "active";
+  const url = mayPay && isActive ? openPageOf(row, deps.clock.now()) : undefined;
+  return { ...show(deps, row), ...(url !== undefined && { checkout_url: url }) };
+}
 
 async function createTopup(deps: TopupOperationDeps, caller: Caller, amountMinor: number, head: HttpHead) {
   assertMayChange(caller, "live");

@@ -119,8 +119,19 @@ export const topupShape = z.object({
   failure: z.string().optional().describe("Why it failed, as the payment gateway says"),
   created_at: field.createdAt,
   paid_at: z.string().optional().describe("When the money came"),
-  checkout_url: z.string().optional().describe("Where it is paid; on creation only"),
+  checkout_url: z
+    .string()
+    .optional()
+    .describe(
+      "Where it is paid: while it is pending and the payment gateway's page works, to those who may buy credit (`write:billing`)",
+    ),
 });
+
+/** Where a top-up can be paid now; undefined where it cannot. */
+export const openPageOf = (row: TopupRow, nowMs: number): string | undefined =>
+  row.status === "pending" && row.source === "checkout" && row.checkoutUrl !== "" && nowMs < row.expiresAtMs
+    ? row.checkoutUrl
+    : undefined;
 
 /** @param invoiceId of the one that is in force, where one is */
 export const topupWire = (row: TopupRow, invoiceId?: string): z.input<typeof topupShape> => ({

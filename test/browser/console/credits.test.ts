@@ -78,7 +78,10 @@ test("an amount in INR becomes a paid invoice, and half of it is refunded", asyn
   const { json: all } = await ada.call("GET", "/v1/credits/topups", { org: "kaveri" });
   expect(all.data).toHaveLength(1);
 
-  await page.reload();
+  // The tab is closed, and another goes on.
+  await page.evaluate("sessionStorage.clear()");
+  await ada.open("kaveri/credits/topups");
+  await page.getByRole("link", { name: "Go on paying" }).click();
   const [checkout] = await Promise.all([
     page.context().waitForEvent("page"),
     page.getByRole("link", { name: "Pay ₹11,800.60" }).click(),
