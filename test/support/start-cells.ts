@@ -138,6 +138,10 @@ function sharing(services: KnownServices): () => KnownServices {
     payments: () => services.payments(),
     portal: () => services.portal(),
     forgetPerson: (sub) => services.forgetPerson(sub),
+    firstPerson: () => services.firstPerson(),
+    hasLink: services.hasLink,
+    isLinkOpen: (token) => services.isLinkOpen(token),
+    takeLink: (token) => services.takeLink(token),
     state: () => services.state(),
     onChange: (changed) => void heard.push(changed),
   });

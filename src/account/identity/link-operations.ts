@@ -13,16 +13,21 @@ import type { ConsoleCookies } from "./cookies.ts";
 import { pageHeaders } from "./page.ts";
 import type { Claims } from "./relying-party.ts";
 import { type SignInDeps, signIn } from "./sign-in.ts";
-import type { SignInLink } from "./sign-in-link.ts";
 
 /** Where a browser goes after a sign-in. */
 export const CONSOLE = "/console";
 /** Where the link leads: the console opens on a first call to try. */
 const FIRST_CALL = `${CONSOLE}?welcome=1`;
 
-/** Links are offered: only this machine reaches the gateway, directly, and its own identity provider is in use. */
+/**
+ * Links are offered: only this machine reaches the gateway, directly, and its own identity provider is in use. The process whose terminal
+ * shows the link is asked, which is this one or that of all cells.
+ */
 export interface OfferedLink {
-  readonly link: SignInLink;
+  /** Whether the token opens a session now; it stays open. */
+  isLinkOpen(token: string): Promise<boolean>;
+  /** Uses the link up: of any number of callers at once one gets true. */
+  takeLink(token: string): Promise<boolean>;
   /** Who becomes the first owner where there is none: the first of the built-in provider's list. */
   firstPerson(): Promise<LocalPerson>;
 }
@@ -48,8 +53,8 @@ export const linkOperations = (deps: LinkOperationDeps) => ({
     output: z.undefined(),
     otherTypes: [HTML_TYPE],
     errors: ["not_found"],
-    run: ({ params: { token } }, _caller, head) =>
-      offeredTo(deps, head).link.isOpen(token) ? OPEN_PAGE : ENDED_PAGE,
+    run: async ({ params: { token } }, _caller, head) =>
+      (await offeredTo(deps, head).isLinkOpen(token)) ? OPEN_PAGE : ENDED_PAGE,
   }),
   useSignInLink: operation({
     summary: "Sign in by that link, once, as the owner of the first org; sends the browser to the console",
@@ -67,10 +72,10 @@ export const linkOperations = (deps: LinkOperationDeps) => ({
 });
 
 async function useLink(deps: LinkOperationDeps, token: string, caller: Caller, head: HttpHead) {
-  const { link, firstPerson } = offeredTo(deps, head);
-  // Before anything is awaited: of two that come at once, the second finds no link. One that fails from here on is used up, too.
-  if (!link.take(token)) return ENDED_PAGE;
-  const claims = await ownerClaims(deps, firstPerson);
+  const offered = offeredTo(deps, head);
+  // Before anything else: of two that come at once, the second finds no link. One that fails from here on is used up, too.
+  if (!(await offered.takeLink(token))) return ENDED_PAGE;
+  const claims = await ownerClaims(deps, () => offered.firstPerson());
   if (claims === undefined) return ENDED_PAGE;
   const { cookies } = deps;
   const { token: session, maxAgeMs } = await signIn(deps, {

@@ -19,7 +19,6 @@ import { type IdentityOperationDeps, identityOperations } from "./operations.ts"
 import { locksOf, personOf } from "./person-access.ts";
 import { type ProviderSettings, RelyingParty } from "./relying-party.ts";
 import { Sessions } from "./sessions.ts";
-import { SignInLink } from "./sign-in-link.ts";
 
 export interface IdentityPorts
   extends Omit<IdentityOperationDeps, "sessions" | "provider" | "states" | "cookies"> {
@@ -29,8 +28,8 @@ export interface IdentityPorts
   readonly oidc: ProviderSettings | undefined;
   /** The one of the gateway's own, for people who try it; started when it is first asked for. */
   readonly builtIn: BuiltInIdentity;
-  /** The first person of the provider's list, whom a sign-in link signs in; undefined where no link is offered. */
-  readonly firstPerson: OfferedLink["firstPerson"] | undefined;
+  /** The sign-in link of whoever started this gateway; undefined where none is offered. */
+  readonly offeredLink: OfferedLink | undefined;
   /** Only this machine reaches the gateway. */
   readonly isLoopback: boolean;
   readonly isOperator: (user: UserRow) => boolean;
@@ -47,8 +46,6 @@ export interface Identity {
   personOf(request: PersonRequest): Caller;
   /** Port of the room of accounts. */
   locksOf(security: SecuritySettings, head: HttpHead): ReturnType<typeof locksOf>;
-  /** Makes the sign-in link; undefined where none is offered. @returns its path, which holds a secret */
-  makeLink(): string | undefined;
   /** A person whom the built-in provider knows is gone from its list. */
   forget(person: Pick<UserRow, "iss" | "sub">): Promise<void>;
   close(): void;
@@ -64,15 +61,12 @@ export function openIdentity(ports: IdentityPorts): Identity {
   const cookies = consoleCookies(publicUrl?.startsWith("https:") === true);
   const notices = logoutNotices({ store, clock, accounts, sessions, provider, onFailure });
   const access = { accounts, sessions, clock, isOperator };
-  const link = new SignInLink(clock);
-  const { firstPerson } = ports;
-  const offered = firstPerson && { link, firstPerson };
   return {
     sessions,
     notices,
     operations: {
       ...identityOperations({ ...ports, sessions, provider, states, cookies }),
-      ...linkOperations({ ...ports, sessions, cookies, offered }),
+      ...linkOperations({ ...ports, sessions, cookies, offered: ports.offeredLink }),
     },
     sessionCookie: cookies.sessionName,
     personOf: (request) => personOf(access, request),
@@ -80,7 +74,6 @@ export function openIdentity(ports: IdentityPorts): Identity {
       const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
       return session === undefined ? [] : locksOf(security, session.row, head.address, clock.now());
     },
-    makeLink: () => offered?.link.make(),
     async forget({ iss, sub }) {
       if (iss === BUILT_IN) await ports.builtIn.forgetPerson(sub);
     },

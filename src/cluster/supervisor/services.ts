@@ -29,6 +29,12 @@ export interface Services {
   portal(): Promise<string | undefined>;
   /** Removes a person from the list of the identity provider, if they are on it. */
   forgetPerson(sub: string): Promise<void>;
+  /** Who is first on the list of the identity provider; an empty one gets its first person. */
+  firstPerson(): Promise<LocalPerson>;
+  /** Whether the token is that of the sign-in link, which stays open. */
+  isLinkOpen(token: string): Promise<boolean>;
+  /** Uses the sign-in link up: of any number of callers, of any cells, one gets true. */
+  takeLink(token: string): Promise<boolean>;
 }
 
 /** What all cells know of the services without asking. */
@@ -41,6 +47,8 @@ export interface ServicesState {
 
 /** As the rooms of a gateway use them. */
 export interface KnownServices extends Services {
+  /** Whether a link can be made here: there is an identity provider, and one process that all of them ask. */
+  readonly hasLink: boolean;
   state(): ServicesState;
   /** Calls `changed` at each change of the state. */
   onChange(changed: () => void): void;
@@ -55,8 +63,8 @@ export interface LocalPerson {
 
 /** As the supervisor runs them. */
 export interface RunningServices extends KnownServices {
-  /** Who is first on the list of the identity provider; an empty one gets its first person. */
-  firstPerson(): Promise<LocalPerson>;
+  /** Makes the sign-in link; the one before it ends. @returns its path, which holds a secret */
+  makeLink(): string;
   /** The port of the gateway is known, and they may send browsers and webhooks there. */
   listensAt(port: number): void;
   close(): Promise<void>;
@@ -68,9 +76,17 @@ export type ServiceCall = {
 }[keyof Services];
 
 /** Does what a cell asked for. @throws Error (as a rejection) of the service */
-export function called(services: Services, { name, args }: ServiceCall): Promise<unknown> {
-  if (name === "forgetPerson") return services.forgetPerson(...args);
-  return services[name]();
+export function called(services: Services, call: ServiceCall): Promise<unknown> {
+  switch (call.name) {
+    case "forgetPerson":
+      return services.forgetPerson(...call.args);
+    case "isLinkOpen":
+      return services.isLinkOpen(...call.args);
+    case "takeLink":
+      return services.takeLink(...call.args);
+    default:
+      return services[call.name]();
+  }
 }
 
 /** Starting one takes a second on a busy machine. */
@@ -90,6 +106,10 @@ export class RemoteServices implements KnownServices {
   payments = () => this.#call({ name: "payments", args: [] }) as Promise<PaymentsAddress>;
   portal = () => this.#call({ name: "portal", args: [] }) as Promise<string | undefined>;
   forgetPerson = async (sub: string) => void (await this.#call({ name: "forgetPerson", args: [sub] }));
+  firstPerson = () => this.#call({ name: "firstPerson", args: [] }) as Promise<LocalPerson>;
+  readonly hasLink = true;
+  isLinkOpen = (token: string) => this.#call({ name: "isLinkOpen", args: [token] }) as Promise<boolean>;
+  takeLink = (token: string) => this.#call({ name: "takeLink", args: [token] }) as Promise<boolean>;
 
   state(): ServicesState {
     return this.#state;

@@ -17,6 +17,7 @@ import { forgetRedisRestored, isRedisRestored } from "../backup/redis-files.ts";
 import { openCellsMetrics } from "../gateway/listeners.ts";
 import { openServices } from "../services/services.ts";
 import type { Config } from "../settings/config.ts";
+import { offersLink } from "../settings/offers-link.ts";
 import { startScreen } from "./start-screen.ts";
 
 /** Time for unwritten lines when the process ends. */
@@ -45,6 +46,7 @@ export async function startCells(
   let first: FirstStart | undefined;
   const early = new EarlySignals(log);
   const listeners = new Listeners((listener, at) => log.debug({ listener, port: at }, "listens"));
+  const services = openServices(config, { clock: systemClock, log, listeners });
   const supervisor = await startSupervisor({
     cells,
     dataDir,
@@ -56,7 +58,7 @@ export async function startCells(
     clock: systemClock,
     name: config.cell,
     shutdownMs: config.settings.timeouts.shutdown_ms,
-    services: openServices(config, { clock: systemClock, log, listeners }),
+    services,
     serveMetrics: (metrics) => openCellsMetrics(config, metrics, { log, listeners, clock: systemClock }),
     // The program and flags of this process, so that a cell has the flags of measurements too. A session of its own: Ctrl-C is for the supervisor alone.
     launch: (cellEnv) =>
@@ -81,14 +83,12 @@ export async function startCells(
   });
   const stopped = untilStopped(supervisor, log, early);
   const isUp = await Promise.race([supervisor.up.then(() => true), stopped.then(() => false)]);
-  if (isUp)
-    out.write(
-      startScreen(supervisor.url, config, {
-        first,
-        isTerminal,
-        several: { cells, metricsUrl: supervisor.metricsUrl },
-      }),
-    );
+  if (isUp) {
+    const link = isTerminal && offersLink(config) ? services.makeLink() : undefined;
+    const signInLink = link && `${supervisor.url}${link}`;
+    const several = { cells, metricsUrl: supervisor.metricsUrl };
+    out.write(startScreen(supervisor.url, config, { first, isTerminal, signInLink, several }));
+  }
   const code = await stopped;
   await Promise.all([out.flush(FLUSH_MS), err.flush(FLUSH_MS)]);
   return code;

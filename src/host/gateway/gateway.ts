@@ -37,6 +37,7 @@ import { beginBackup } from "../backup/operations.ts";
 import { supplierOf } from "../settings/billing-files.ts";
 import type { Config } from "../settings/config.ts";
 import { DEFAULT_CELL } from "../settings/environment.ts";
+import { offersLink } from "../settings/offers-link.ts";
 import type { CellPorts } from "./cell-ports.ts";
 import { Departure } from "./departure.ts";
 import { handleErasure } from "./erasure.ts";
@@ -165,7 +166,7 @@ export async function startGateway(
     url,
     first: house.people.account.first,
     signInLink() {
-      const path = house.people.identity.makeLink();
+      const path = offersLink(config) ? ground.ownServices?.makeLink() : undefined;
       return path && `${url}${path}`;
     },
     facts: factsOf(config, ground, url, descriptors),

@@ -7,6 +7,7 @@ import { type Directory, openDirectory } from "../../account/scim/open.ts";
 import type { Book } from "../../credits/ledger/book.ts";
 import { grantFirst } from "../../credits/ledger/first-grant.ts";
 import { type Config, isLocalOnly } from "../settings/config.ts";
+import { offersLink } from "../settings/offers-link.ts";
 import type { Ground } from "./ground.ts";
 
 export interface People {
@@ -48,7 +49,7 @@ export async function openPeople(config: Config, ground: Ground, book: Book): Pr
     directories: directory.links,
     oidc: config.oidc,
     builtIn: ground.services,
-    firstPerson: offersLink(config) ? ground.ownServices?.firstPerson : undefined,
+    offeredLink: offersLink(config) && ground.services.hasLink ? ground.services : undefined,
     isLoopback,
     publicUrl,
     trustsEmail: settings.oidc.trust_email,
@@ -57,10 +58,3 @@ export async function openPeople(config: Config, ground: Ground, book: Book): Pr
   directory.handleJobs(ground.jobs, (personId) => identity.sessions.endAllOf(personId));
   return { account, mail, directory, identity, isOperatorKey };
 }
-
-/** Whether whoever sees the terminal and whoever reaches the gateway are the same: only then a start shows a sign-in link. */
-const offersLink = ({ host, publicUrl, oidc, settings }: Config): boolean =>
-  isLocalOnly({ host, publicUrl }) &&
-  publicUrl === undefined &&
-  oidc === undefined &&
-  settings.trusted_proxies.length === 0;

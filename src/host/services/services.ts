@@ -12,6 +12,7 @@ import type { KnownServices, RunningServices, ServicesState } from "../../cluste
 import type { Config } from "../settings/config.ts";
 import { BuiltInProvider } from "./built-in-identity.ts";
 import { BuiltInPayments } from "./built-in-payments.ts";
+import { SignInLink } from "./sign-in-link.ts";
 
 type ServicesConfig = Pick<Config, "dataDir" | "host" | "publicUrl" | "payments">;
 
@@ -44,12 +45,14 @@ class OwnServices implements RunningServices {
   readonly #hasPayments: boolean;
   readonly #listeners: Listeners;
   readonly #changed = new Set<() => void>();
+  readonly #link: SignInLink;
 
   constructor(config: ServicesConfig, { clock, log, listeners }: ServicesGround) {
     const changed = () => {
       for (const heard of this.#changed) heard();
     };
     const listensAs = (name: ListenerName) => (port: number) => listeners.add(name, port);
+    this.#link = new SignInLink(clock);
     this.#listeners = listeners;
     listeners.onChange(changed);
     this.#identity = new BuiltInProvider(config, { clock, log, onListening: listensAs("identity") });
@@ -68,6 +71,10 @@ class OwnServices implements RunningServices {
   portal = async () => (await this.#portal.get()).url;
   forgetPerson = (sub: string) => this.#identity.forget(sub);
   firstPerson = () => this.#identity.firstPerson();
+  readonly hasLink = true;
+  makeLink = () => this.#link.make();
+  isLinkOpen = async (token: string) => this.#link.isOpen(token);
+  takeLink = async (token: string) => this.#link.take(token);
 
   state(): ServicesState {
     return { payments: this.#payments.running, ports: this.#listeners.ports() };
@@ -111,6 +118,10 @@ function noServices(config: Config, { clock, log }: Omit<ServicesGround, "listen
     payments: () => Promise.reject(new Error(NO_PAYMENTS)),
     portal: async () => undefined,
     forgetPerson: (sub) => people.forget(sub),
+    firstPerson: () => people.firstPerson(),
+    hasLink: false,
+    isLinkOpen: async () => false,
+    takeLink: async () => false,
     state: () => ({ ports: [], payments: undefined }),
     onChange() {},
   };

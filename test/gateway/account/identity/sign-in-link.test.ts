@@ -6,7 +6,7 @@ import { type GatewayOptions, type TestGateway, testGateway } from "../../../sup
 import { called, codeOf, cookiesOf, startTestProvider } from "../../../support/identity/oidc.fixtures.ts";
 
 let gateway: TestGateway;
-// Cells have no link: which of them the browser reaches is chance.
+// Cells of tests have a public address, with which there is no link: test/cells/cluster/supervisor/sign-in-link.test.ts asks those without.
 const start = (options: GatewayOptions = {}) => testGateway({ engine: false, cells: 0, ...options });
 const link = (): string => {
   const url = gateway.signInLink?.();

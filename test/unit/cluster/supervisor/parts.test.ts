@@ -116,11 +116,14 @@ test("a cell's calls of services are answered by their numbers, and fail when th
     services.forgetPerson("a"),
     services.payments().catch((error: Error) => error.message),
   ];
+  const taken = services.takeLink("token");
   expect(supervisor.said).toEqual([
     { asked: 1, call: { name: "portal", args: [] } },
     { asked: 2, call: { name: "forgetPerson", args: ["a"] } },
     { asked: 3, call: { name: "payments", args: [] } },
+    { asked: 4, call: { name: "takeLink", args: ["token"] } },
   ]);
+  supervisor.heard.message?.({ answered: 4, value: true });
   supervisor.heard.message?.({ answered: 3, error: "no port is free" });
   supervisor.heard.message?.({ answered: 1, value: "http://127.0.0.1:1" });
   supervisor.heard.message?.({ answered: 2, value: undefined });
@@ -129,6 +132,7 @@ test("a cell's calls of services are answered by their numbers, and fail when th
     undefined,
     "no port is free",
   ]);
+  expect(await taken).toBe(true);
   supervisor.heard.message?.({ services: { ports: [5], payments: undefined } });
   expect([services.state().ports, changes]).toEqual([[5], 1]);
   const waiting = services.identity();

@@ -1,6 +1,6 @@
 /**
  * The sign-in link that a start shows on its terminal. One is open at a time; it works once, within ten minutes. Only the hash of
- * its token is kept, in memory: a link ends with the process.
+ * its token is kept, in memory of the process whose terminal it is: a link ends with that.
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";

@@ -1,6 +1,6 @@
 /** The sign-in link of a start: how long it is open, and how often it works. */
 import { expect, test } from "vitest";
-import { LINK_MS, SignInLink } from "../../../../src/account/identity/sign-in-link.ts";
+import { LINK_MS, SignInLink } from "../../../../src/host/services/sign-in-link.ts";
 import { ManualClock } from "../../../support/credits/fixtures.ts";
 
 const START = "2026-09-09T00:00:00Z";
