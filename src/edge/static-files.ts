@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { lookup } from "mrmime";
 import { onFile } from "../base/file-errors.ts";
-import { weightedItems } from "../base/weights.ts";
+import { weightedItems } from "../base/operation/weights.ts";
 
 interface StaticFile {
   readonly contentType: string;

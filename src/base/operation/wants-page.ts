@@ -1,5 +1,5 @@
 /** Tells readers from programs: a browser that opens an address asks for HTML first. */
-import { weightedItems } from "../weights.ts";
+import { weightedItems } from "./weights.ts";
 
 const PAGES = ["text/html", "application/xhtml+xml"];
 
