@@ -12,8 +12,8 @@ export interface Shown<T> {
   /** Why the newest question was not answered; undefined where it was. */
   readonly fault: ReadonlySignal<ApiError | undefined>;
   readonly isBusy: ReadonlySignal<boolean>;
-  /** Asks again. */
-  refresh(): void;
+  /** Asks again. It may be taken from its object, as a button does. */
+  readonly refresh: () => void;
 }
 
 /** One question at a time: the one before is dropped, and its answer is not looked at. */
@@ -59,12 +59,12 @@ class Question<T> extends Asking implements Shown<T> {
     this.refresh();
   }
 
-  refresh(): void {
+  readonly refresh = (): void => {
     if (this.#ask === undefined) return;
     this.run(this.#ask, (value) => {
       this.value.value = value;
     });
-  }
+  };
 }
 
 const faultOf = (error: unknown): ApiError =>
@@ -106,7 +106,8 @@ export interface ShownList<T, A = unknown> {
   /** Whether the first page was answered. */
   readonly isThere: ReadonlySignal<boolean>;
   more(): void;
-  refresh(): void;
+  /** Asks for the first page again. It may be taken from its object, as a button does. */
+  readonly refresh: () => void;
 }
 
 /** Rows that a page keeps: a longer walk is what filters and exports are for. */
@@ -125,9 +126,7 @@ class List<T, A> extends Asking implements ShownList<T, A> {
     this.refresh();
   }
 
-  refresh(): void {
-    this.#read("", (page) => page);
-  }
+  readonly refresh = (): void => this.#read("", (page) => page);
 
   more(): void {
     if (this.isBusy.value || !this.hasMore.value) return;

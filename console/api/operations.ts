@@ -26,6 +26,7 @@ export const ROUTES = {
   getTopup: ["GET", "/v1/credits/topups/{id}", "read:billing / billing"],
   getUsage: ["GET", "/v1/usage", "read:usage / viewer"],
   listAudit: ["GET", "/v1/audit", "read:org / admin"],
+  listInvitations: ["GET", "/auth/invitations", "no key / signed in"],
   listInvoices: ["GET", "/v1/invoices", "read:billing / billing"],
   listKeys: ["GET", "/v1/keys", "read:keys / viewer"],
   listLedger: ["GET", "/v1/credits/ledger", "read:billing / everyone"],
@@ -1443,6 +1444,25 @@ export interface Operations {
         user_agent: string;
       })[];
       next_cursor: string;
+    };
+  };
+  listInvitations: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        org_id: string;
+        org_slug: string;
+        org_name: string;
+        role: "owner" | "admin" | "billing" | "member" | "viewer";
+        email: string;
+        invited_by: string;
+        created_at: string;
+        expires_at: string | null;
+      })[];
     };
   };
   listInvoices: {

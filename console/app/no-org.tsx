@@ -1,7 +1,9 @@
 /** For a person who is in no org yet, in none of this name, or whose session does not open it. */
 
+import { useAnswer } from "../api/answers.ts";
 import { signInAgain } from "../api/call.ts";
 import { Button } from "../parts/button.tsx";
+import { FaultNote } from "../parts/note.tsx";
 import { Page, Panel } from "../parts/panel.tsx";
 import { pageAddress } from "./router.ts";
 import { listedOrg, me, orgSlug, signOut } from "./session.ts";
@@ -36,13 +38,31 @@ export function NoOrg() {
           : `You are not in "${orgSlug.value}". Choose one of yours.`}
       </p>
       <Others orgs={others} />
+      <Invitations />
       <div class="row">
-        <a class="button" href="/auth/invitations">
-          Invitations
-        </a>
         <Button onClick={() => void signOut()}>Sign out</Button>
       </div>
     </Page>
+  );
+}
+
+/** Each has a page of its own, which says what it is and takes the answer. */
+function Invitations() {
+  const answer = useAnswer("listInvitations", {});
+  const open = answer.value.value?.data ?? [];
+  const fault = answer.fault.value;
+  if (fault !== undefined) return <FaultNote fault={fault} onRetry={() => answer.refresh()} />;
+  if (open.length === 0) return null;
+  return (
+    <Panel title="Invitations">
+      {open.map(({ id, org_name: name, role }) => (
+        <p key={id}>
+          <a class="break" href={`/auth/invitations/${encodeURIComponent(id)}`}>
+            {name}, as {role}
+          </a>
+        </p>
+      ))}
+    </Panel>
   );
 }
 

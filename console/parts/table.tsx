@@ -74,7 +74,7 @@ export function ListTable<T>({ list, empty, ...table }: ListTableProps<T>) {
   const { rows, fault, isBusy, hasMore, isThere } = list;
   return (
     <>
-      <FaultNote fault={fault.value} onRetry={list.refresh.bind(list)} />
+      <FaultNote fault={fault.value} onRetry={list.refresh} />
       {!isThere.value && fault.value === undefined && <Waiting />}
       {isThere.value && rows.value.length === 0 && <div class="empty">{empty}</div>}
       {rows.value.length > 0 && (

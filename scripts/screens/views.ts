@@ -56,6 +56,7 @@ export const VIEWS: readonly View[] = [
   {
     name: "request-missing",
     address: "requests/00000000000000000000000000",
+    click: ["text='Try again'"],
     shows: "[role=alert]",
     needs: ["listRequests"],
     isError: true,

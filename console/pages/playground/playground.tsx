@@ -64,8 +64,8 @@ export function Playground() {
         </>
       }
     >
-      <FaultNote fault={known.fault.value} onRetry={known.refresh.bind(known)} />
-      <FaultNote fault={own.fault.value} onRetry={own.refresh.bind(own)} />
+      <FaultNote fault={known.fault.value} onRetry={known.refresh} />
+      <FaultNote fault={own.fault.value} onRetry={own.refresh} />
       <FaultNote fault={recorded.fault} />
       {recorded.note !== "" && <Note tone="warn">{recorded.note}</Note>}
       {!isThere || recorded.isBusy ? (

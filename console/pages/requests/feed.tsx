@@ -110,7 +110,7 @@ export function Feed() {
           <Link to={["live"]} class="button">
             As they run
           </Link>
-          <Button onClick={list.refresh.bind(list)} isBusy={list.isBusy.value}>
+          <Button onClick={list.refresh} isBusy={list.isBusy.value}>
             Refresh
           </Button>
         </>

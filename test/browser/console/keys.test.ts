@@ -121,8 +121,10 @@ test("a viewer reads keys and is offered nothing else; billing has no such page"
     const body = { email, role };
     expect(await ada.call("POST", "/v1/orgs/first/members", { body })).toMatchObject({ status: 201 });
     const walk = await personAt(browser, gateway.url, email);
-    await acceptInvitation(walk);
     const { page } = walk;
+    const invitation = page.getByRole("link", { name: new RegExp(`as ${role}$`) });
+    expect(await invitation.getAttribute("href")).toMatch(/^\/auth\/invitations\/ivt_/);
+    await acceptInvitation(walk);
     await walk.open("first/keys");
     if (role === "billing") {
       await page.getByRole("heading", { name: "Not open to your role" }).waitFor();
