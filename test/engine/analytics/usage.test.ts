@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { USAGE_QUERY, usageExport, usageOperations } from "../../../src/analytics/usage/usage-operations.ts";
+import { USAGE_QUERY, usageExport } from "../../../src/analytics/usage/usage-operations.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time.ts";
 import type { CallRecord } from "../../../src/record/record.ts";
@@ -156,34 +156,6 @@ describe("usage", () => {
     expectFigures(answer.totals, between(NOW - lengthMs, NOW));
     expect(answer.group_by).toBe("");
     expect(answer.compare).toBeUndefined();
-  });
-
-  it.each([
-    ["as many calls as may be read", 0, "all"],
-    ["one call more", -1, "none"],
-  ] as const)("groups by tag of %s: %s, times of %s", async (_, more, times) => {
-    const wanted = between(NOW - 7 * DAY_MS, NOW);
-    const clickhouse = clickhouseOf(bench);
-    try {
-      const { getUsage } = usageOperations({
-        budget: { of: () => clickhouse },
-        clock: { now: () => NOW, monotonic: systemClock.monotonic },
-        waitForInserts: async () => undefined,
-        mostTimedByTag: wanted.length + more,
-      });
-      const query = getUsage.query?.parse({ range: "7d", group_by: "tag", tag: "team" }) as never;
-      const answer = await getUsage.run({ params: undefined, query, body: undefined }, caller(ORG), NO_HEAD);
-      const { groups } = getUsage.output.parse(answer);
-      expect(groups.length).toBeGreaterThan(1);
-      for (const { key, name: _, ...sums } of groups)
-        expectFigures(
-          sums,
-          wanted.filter((r) => (r.tags.team ?? "") === key),
-          times,
-        );
-    } finally {
-      await clickhouse.close();
-    }
   });
 
   it("takes the finer granularity up to 90 days and never beyond", async () => {
