@@ -1717,6 +1717,7 @@ export interface Operations {
       until?: string;
       project_id?: string;
       key_id?: string;
+      app_id?: string;
       model?: string;
       provider?: string;
       status?: "ok" | "error" | "cancelled" | "rejected";

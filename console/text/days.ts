@@ -67,3 +67,10 @@ export function chartTimes(zone: string, isDaily: boolean): ChartTimes {
     item: (atMs) => (isDaily ? whole.format(atMs) : `${day.format(atMs)}, ${hour.format(atMs)}`),
   };
 }
+
+/** A first and a last day; undefined where one is missing, or where they are the wrong way round. */
+export const wholeDays = (
+  from: string,
+  to: string,
+): { readonly from: string; readonly to: string } | undefined =>
+  isDay(from) && isDay(to) && from <= to ? { from, to } : undefined;

@@ -1,12 +1,11 @@
 /** Range and filters of the overview: all of them are in the address. */
-import { useState } from "preact/hooks";
 import { query, setFilters } from "../../app/router.ts";
 import { Chip, Chips } from "../../parts/chip.tsx";
-import { TextField } from "../../parts/field.tsx";
+import { DayRange } from "../../parts/day-range.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { dayOf, daysAfter, isDay } from "../../text/days.ts";
+import { dayOf, daysAfter } from "../../text/days.ts";
 import { format } from "../../text/org-format.ts";
-import { customDays, FILTERS, filtersOf, RANGES, rangeOf } from "./range.ts";
+import { FILTERS, filtersOf, RANGES, rangeOf } from "./range.ts";
 
 /** Days of a custom range, before one is chosen. */
 const USUAL_DAYS = 7;
@@ -27,24 +26,10 @@ export function RangeTabs() {
 /** First and last day. Shown with the range "Custom" alone. */
 export function CustomRange() {
   const shown = query.value;
-  const [from, setFrom] = useState(shown.get("from") ?? "");
-  const [to, setTo] = useState(shown.get("to") ?? "");
   if (rangeOf(shown) !== "custom") return null;
-  const isWhole = customDays(shown) !== undefined;
-  const change = (name: "from" | "to", set: (text: string) => void) => (text: string) => {
-    set(text);
-    if (isDay(text)) setFilters({ [name]: text });
-  };
   return (
     <div class="overview-days">
-      <TextField label="First day" type="date" value={from} onValue={change("from", setFrom)} />
-      <TextField
-        label="Last day"
-        type="date"
-        value={to}
-        onValue={change("to", setTo)}
-        fault={isWhole ? undefined : "It must not be before the first day."}
-      />
+      <DayRange from={shown.get("from") ?? ""} to={shown.get("to") ?? ""} onChange={setFilters} />
     </div>
   );
 }

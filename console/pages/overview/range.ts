@@ -1,5 +1,5 @@
 /** What the address of the overview says, and the question that it is to the API. Pure. */
-import { dayStart, daysAfter, isDay } from "../../text/days.ts";
+import { dayStart, daysAfter, wholeDays } from "../../text/days.ts";
 
 export const RANGES = [
   ["24h", "24 hours"],
@@ -75,24 +75,14 @@ export function usageQuery(query: URLSearchParams, zone: string) {
     ...(DAILY.includes(range) && { granularity: "day" as const }),
   };
   if (range !== "custom") return shared;
-  const days = customDays(query);
+  const days = wholeDays(query.get("from") ?? "", query.get("to") ?? "");
   if (days === undefined) return undefined;
   return { ...shared, from: dayStart(days.from, zone), to: dayStart(daysAfter(days.to, 1), zone) };
 }
 
-/** First and last day of a custom range; undefined where one is missing, or where they are the wrong way round. */
-export function customDays(
-  query: URLSearchParams,
-): { readonly from: string; readonly to: string } | undefined {
-  const [from = "", to = ""] = [query.get("from") ?? "", query.get("to") ?? ""];
-  return isDay(from) && isDay(to) && from <= to ? { from, to } : undefined;
-}
-
-/** Ranges that the page "Requests" has, too. */
-const WITHIN: readonly Range[] = ["24h", "7d", "30d"];
-
-/** Filters of the page "Requests" that show the calls of the overview; of a range that it lacks, all of them. */
+/** Filters of the page "Requests" that show the calls of the overview. */
 export function callsOf(query: URLSearchParams): Readonly<Record<string, string>> {
   const range = rangeOf(query);
-  return { ...filtersOf(query), ...(WITHIN.includes(range) && { within: range }) };
+  const days = range === "custom" ? wholeDays(query.get("from") ?? "", query.get("to") ?? "") : undefined;
+  return { ...filtersOf(query), within: range, ...days };
 }

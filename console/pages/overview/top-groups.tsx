@@ -58,6 +58,8 @@ function Rows({ by, rows, usage, calls }: RowsProps) {
   const shareOf = (row: Row) =>
     isOfSpend ? row.cost_micro / totals.cost_micro : row.requests / Math.max(1, totals.requests);
   const filter = FILTER_OF[by];
+  // The overview itself has no filter of apps.
+  const callFilter = by === "app" ? "app_id" : filter;
   const title = GROUPS.find(([each]) => each === by)?.[1] ?? "";
   return (
     <Table
@@ -75,10 +77,10 @@ function Rows({ by, rows, usage, calls }: RowsProps) {
           head: "Calls",
           isNumber: true,
           cell: (row) =>
-            filter === undefined ? (
+            callFilter === undefined ? (
               shown.count(row.requests)
             ) : (
-              <Link to={["requests"]} filters={{ ...calls, [filter]: row.key }}>
+              <Link to={["requests"]} filters={{ ...calls, [callFilter]: row.key }}>
                 {shown.count(row.requests)}
               </Link>
             ),

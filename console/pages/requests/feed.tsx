@@ -3,11 +3,13 @@ import { type Row, usePages } from "../../api/answers.ts";
 import { query, setFilters } from "../../app/router.ts";
 import { mayCall } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
+import { DayRange } from "../../parts/day-range.tsx";
 import { Choice, type Option, TextField } from "../../parts/field.tsx";
 import { Link } from "../../parts/link.tsx";
 import { Page, Panel } from "../../parts/panel.tsx";
 import { type Column, ListTable } from "../../parts/table.tsx";
 import { When } from "../../parts/when.tsx";
+import { dayOf, daysAfter } from "../../text/days.ts";
 import { format } from "../../text/org-format.ts";
 import { CallStatus } from "./call-status.tsx";
 import { chosenFilters, FILTERS, questionOf } from "./feed-filters.ts";
@@ -64,6 +66,8 @@ const SINCE: readonly Option[] = [
   ["24h", "Last 24 hours"],
   ["7d", "Last 7 days"],
   ["30d", "Last 30 days"],
+  ["90d", "Last 90 days"],
+  ["custom", "From day to day"],
 ];
 
 const clearFilters = () => setFilters(Object.fromEntries(FILTERS.map((name) => [name, undefined])));
@@ -92,10 +96,18 @@ const NoneYet = () => (
     </div>
   </>
 );
+/** Days of a range, before one is chosen. */
+const USUAL_DAYS = 7;
+
+function chooseSince(within: string): void {
+  const to = dayOf(Date.now(), format.value.place.zone);
+  const days = { from: daysAfter(to, 1 - USUAL_DAYS), to };
+  setFilters({ from: "", to: "", within, ...(within === "custom" && days) });
+}
 
 export function Feed() {
   const filters = chosenFilters(query.value);
-  const list = usePages("listRequests", { query: questionOf(filters, Date.now()) });
+  const list = usePages("listRequests", { query: questionOf(filters, Date.now(), format.value.place.zone) });
   const isFiltered = Object.values(filters).some((value) => value !== "");
   const chosen = (name: string) => ({
     value: filters[name as keyof typeof filters] ?? "",
@@ -121,11 +133,15 @@ export function Feed() {
         actions={isFiltered && <Button onClick={clearFilters}>Clear all filters</Button>}
       >
         <div class="feed-filters">
-          <Choice label="When" options={SINCE} {...chosen("within")} />
+          <Choice label="When" options={SINCE} value={filters.within} onValue={chooseSince} />
+          {filters.within === "custom" && (
+            <DayRange from={filters.from} to={filters.to} onChange={setFilters} />
+          )}
           <Choice label="Status" options={STATUS} {...chosen("status")} />
           <TextField label="Model" placeholder="vendor/model" {...chosen("model")} />
           <TextField label="Provider" {...chosen("provider")} />
           <TextField label="Key" placeholder="key_…" {...chosen("key_id")} />
+          <TextField label="App" {...chosen("app_id")} />
           <TextField label="Project" placeholder="prj_…" {...chosen("project_id")} />
           <TextField label="Request id begins with" {...chosen("q")} />
           <TextField label="Cost at least, USD" inputMode="decimal" {...chosen("min_usd")} />

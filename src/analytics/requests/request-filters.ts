@@ -19,6 +19,9 @@ export const FILTERS = {
   until: instant.optional().describe("Before this instant."),
   project_id: word.optional().describe("Only calls of this project."),
   key_id: word.optional().describe("Only calls with this key."),
+  app_id: word
+    .optional()
+    .describe("Only calls of this app, as `app_id` of a call names it; empty: of no app."),
   model: word.optional().describe("Only calls of this model, `<vendor>/<model>`."),
   provider: word.optional().describe("Only calls to this provider."),
   status: z.enum(["ok", "error", "cancelled", "rejected"]).optional().describe("Only calls that ended so."),
@@ -41,7 +44,9 @@ interface Filter<V> {
   readonly test: (item: Item, value: V) => boolean;
 }
 
-const same = (name: "project_id" | "key_id" | "model" | "provider" | "status"): Filter<string> => ({
+const same = (
+  name: "project_id" | "key_id" | "app_id" | "model" | "provider" | "status",
+): Filter<string> => ({
   sql: `${name} = {${name}:String}`,
   test: (item, value) => item[name] === value,
 });
@@ -61,6 +66,7 @@ const MEANING: { readonly [K in keyof RequestFilters]-?: Filter<NonNullable<Requ
   },
   project_id: same("project_id"),
   key_id: same("key_id"),
+  app_id: same("app_id"),
   model: same("model"),
   provider: same("provider"),
   status: same("status"),

@@ -65,6 +65,8 @@ const FILTERS: readonly [Query, (r: CallRecord) => boolean][] = [
   [{ until: new Date(middle.tsMs).toISOString() }, (r) => r.tsMs < middle.tsMs],
   [{ project_id: "prj_a" }, (r) => r.projectId === "prj_a"],
   [{ key_id: "key_b" }, (r) => r.keyId === "key_b"],
+  [{ app_id: "app-1" }, (r) => r.appId === "app-1"],
+  [{ app_id: "app-1' OR '1" }, () => false],
   [{ model: "bolt/large" }, (r) => r.model === "bolt/large"],
   [{ provider: "bolt" }, (r) => r.provider === "bolt"],
   [{ status: "cancelled" }, (r) => r.status === "cancelled"],

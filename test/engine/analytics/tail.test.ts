@@ -161,6 +161,7 @@ const cost = fc.integer({ min: 0, max: 1000 }).map(String);
 const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   project_id: fc.constantFrom("prj_a", "prj_b", "prj_c"),
   key_id: fc.constantFrom("key_a", "key_b"),
+  app_id: fc.constantFrom("app-1", "app-2", "app-3"),
   model: fc.constantFrom("acme/model", "bolt/large"),
   provider: fc.constantFrom("acme", "bolt"),
   status: fc.constantFrom("ok", "error", "cancelled", "rejected"),

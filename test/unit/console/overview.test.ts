@@ -42,10 +42,15 @@ describe("the address", () => {
     },
   );
 
-  test("a link to the calls has the same filters, and the range where that page has it", () => {
+  test("a link to the calls has the same filters and the same range", () => {
     const calls = (query: string) => callsOf(new URLSearchParams(query));
     expect(calls("range=7d&model=weir/a&by=key")).toEqual({ model: "weir/a", within: "7d" });
-    expect(calls("range=90d&key_id=key_1")).toEqual({ key_id: "key_1" });
+    expect(calls("range=90d&key_id=key_1")).toEqual({ key_id: "key_1", within: "90d" });
+    expect(calls("range=custom&from=2026-11-01&to=2026-11-03")).toEqual({
+      within: "custom",
+      from: "2026-11-01",
+      to: "2026-11-03",
+    });
   });
 
   test("what it does not know is as if it were not there", () => {
