@@ -1,16 +1,22 @@
 /** The feed of requests in a browser: days of one's own and an app are in the address, as the other filters are. */
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cutOff, openBrowser, signInToConsole } from "../../support/console/walk.fixtures.ts";
+import {
+  CHROMIUM,
+  type ConsoleBrowser,
+  NO_BROWSER,
+  openBrowser,
+} from "../../support/console/browser.fixtures.ts";
+import { cutOff } from "../../support/console/faults.fixtures.ts";
+import { personAt } from "../../support/console/person.fixtures.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { until } from "../../support/wait.ts";
 
-let browser: Browser | undefined;
 let gateway: TestGateway;
+let browser: ConsoleBrowser;
 beforeAll(async () => {
-  browser = await openBrowser();
-  if (browser === undefined) return;
+  if (CHROMIUM === undefined) return;
   gateway = await testGateway({ engine: true });
+  browser = await openBrowser(gateway.url);
 });
 afterAll(async () => {
   await browser?.close();
@@ -18,7 +24,7 @@ afterAll(async () => {
 });
 
 test("calls of an app, and of days that one chooses", async ({ skip }) => {
-  skip(browser === undefined, "no Chromium was found on this machine");
+  skip(CHROMIUM === undefined, NO_BROWSER);
   const of = { "http-referer": "https://notebook.example", "x-title": "Notebook" };
   const [byApp, other] = [await gateway.chat({}, { headers: of }), await gateway.chat()];
   const [appCall, otherCall] = [byApp, other].map(({ headers }) => headers.get("x-svc-request-id") ?? "");
@@ -28,7 +34,7 @@ test("calls of an app, and of days that one chooses", async ({ skip }) => {
   const app = rows.find(({ request_id: id }) => id === appCall)?.app_id ?? "";
   expect(app).not.toBe("");
 
-  const ada = await signInToConsole(browser as Browser, gateway, "ada@example.test");
+  const ada = await personAt(browser, gateway.url, "ada@example.test");
   const { page } = ada;
   const links = (id = "") => page.locator(`a[href*="/requests/${id}"]`);
   await ada.open("first/overview?by=app");
@@ -53,5 +59,5 @@ test("calls of an app, and of days that one chooses", async ({ skip }) => {
   await page.getByRole("button", { name: "Clear all filters" }).click();
   await links(appCall).waitFor();
   expect(new URL(page.url()).search).toBe("");
-  expect(ada.faults).toEqual([]);
+  expect(ada.told).toEqual([]);
 });
