@@ -2,7 +2,7 @@
  * Answers that a page shows, as signals: one that comes late never replaces a newer one, what is shown stays until there is something
  * newer, and what is not looked at any more is not waited for.
  */
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { type Answer, ApiError, call, type Input, type Name } from "./call.ts";
 
@@ -103,6 +103,8 @@ export interface ShownList<T, A = unknown> {
   readonly isBusy: ReadonlySignal<boolean>;
   /** Whether there are rows beyond those that are shown. */
   readonly hasMore: ReadonlySignal<boolean>;
+  /** The first rows are not shown any more: one has read on too far for all of them. */
+  readonly isCut: ReadonlySignal<boolean>;
   /** Whether the first page was answered. */
   readonly isThere: ReadonlySignal<boolean>;
   more(): void;
@@ -110,43 +112,66 @@ export interface ShownList<T, A = unknown> {
   readonly refresh: () => void;
 }
 
-/** Rows that a page keeps: a longer walk is what filters and exports are for. */
-const MOST_ROWS = 5000;
+/** Rows that a page shows: with more, opening a dialog takes a browser longer than one notices. Who reads on sees the last ones. */
+const MOST_ROWS = 500;
+/** Pages in a row without any: of 10,000 keys each, as a search looks at them. */
+const MOST_EMPTY = 100;
+
+type Ask = (cursor: string, signal: AbortSignal) => Promise<PageAnswer>;
 
 class List<T, A> extends Asking implements ShownList<T, A> {
   readonly answer = signal<A | undefined>(undefined);
   readonly rows = signal<readonly T[]>([]);
   readonly hasMore = signal(false);
+  readonly isCut = signal(false);
   readonly isThere = signal(false);
   #cursor = "";
-  #ask: ((cursor: string, signal: AbortSignal) => Promise<PageAnswer>) | undefined;
+  #ask: Ask | undefined;
 
-  ask(ask: (cursor: string, signal: AbortSignal) => Promise<PageAnswer>): void {
+  ask(ask: Ask): void {
     this.#ask = ask;
     this.refresh();
   }
 
-  readonly refresh = (): void => this.#read("", (page) => page);
+  readonly refresh = (): void => this.#read("", []);
 
   more(): void {
-    if (this.isBusy.value || !this.hasMore.value) return;
-    this.#read(this.#cursor, (page) => [...this.rows.value, ...page]);
+    if (!this.isBusy.value && this.hasMore.value) this.#read(this.#cursor, this.rows.value);
   }
 
-  #read(cursor: string, join: (page: readonly T[]) => readonly T[]): void {
+  /** @param before the rows that those of the answer follow */
+  #read(cursor: string, before: readonly T[]): void {
     const ask = this.#ask;
     if (ask === undefined) return;
     this.run(
-      (signal) => ask(cursor, signal),
-      (answer) => {
-        const { data, next_cursor: next = "" } = answer;
-        this.answer.value = answer as A;
-        this.#cursor = next;
-        this.rows.value = join(data as readonly T[]);
-        this.hasMore.value = next !== "" && this.rows.value.length < MOST_ROWS;
-        this.isThere.value = true;
-      },
+      (signal) => this.#found(ask, cursor, before, signal),
+      (answer) => this.#show(answer, before),
     );
+  }
+
+  /** A search looks at a bounded number of rows for each page: where it finds none among them, it is gone on with. */
+  async #found(ask: Ask, cursor: string, before: readonly T[], signal: AbortSignal): Promise<PageAnswer> {
+    let page = await ask(cursor, signal);
+    for (let empty = 1; empty < MOST_EMPTY; empty++) {
+      const { data, next_cursor: next = "" } = page;
+      if (data.length > 0 || next === "" || signal.aborted) break;
+      this.#show(page, before);
+      page = await ask(next, signal);
+    }
+    return page;
+  }
+
+  #show(page: PageAnswer, before: readonly T[]): void {
+    const { data, next_cursor: next = "" } = page;
+    const all = [...before, ...(data as readonly T[])];
+    batch(() => {
+      this.answer.value = page as A;
+      this.#cursor = next;
+      this.rows.value = all.slice(-MOST_ROWS);
+      this.isCut.value = all.length > MOST_ROWS || (before.length > 0 && this.isCut.value);
+      this.hasMore.value = next !== "";
+      this.isThere.value = true;
+    });
   }
 }
 

@@ -14,6 +14,8 @@ export interface Found {
 /** As `REQUEST_ID` of the API: Crockford's base 32. Ids of compatible formats have a prefix. */
 const REQUEST = /^(?:chatcmpl-|cmpl-|msg_|resp_)?([0-9A-HJKMNP-TV-Z]{26})$/;
 const MOST = 8;
+/** Keys are looked for on so many pages, of 10,000 each, until one has any. */
+const MOST_PAGES = 100;
 /** Characters of a search for keys. */
 const MOST_CHARACTERS = 100;
 
@@ -27,8 +29,10 @@ export async function find(
   const near = [...pagesOf(wanted), ...requestOf(wanted)];
   show(near);
   if (wanted.length < 2) return;
-  const [keys, models] = await Promise.all([keysOf(wanted, signal), modelsOf(wanted, signal)]);
-  show([...near, ...models, ...keys]);
+  const keys = keysOf(wanted, signal);
+  const models = await modelsOf(wanted, signal);
+  show([...near, ...models]);
+  show([...near, ...models, ...(await keys)]);
 }
 
 const pagesOf = (wanted: string): Found[] =>
@@ -47,7 +51,12 @@ function requestOf(wanted: string): Found[] {
 async function keysOf(wanted: string, signal: AbortSignal): Promise<Found[]> {
   if (!mayCall("listKeys")) return [];
   const query = { q: wanted.slice(0, MOST_CHARACTERS), limit: MOST };
-  const page = await call("listKeys", { query }, signal).catch(() => undefined);
+  const ask = (cursor: string) =>
+    call("listKeys", { query: { ...query, cursor } }, signal).catch(() => undefined);
+  let page = await ask("");
+  // A search looks at a bounded number of keys for each page.
+  for (let pages = 1; pages < MOST_PAGES && page?.data.length === 0 && page.next_cursor !== ""; pages++)
+    page = await ask(page.next_cursor);
   return (page?.data ?? []).map(({ id, name }) => ({
     title: name,
     kind: "key",

@@ -5,6 +5,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.tsx";
+import { Waiting } from "../parts/note.tsx";
 import { type Found, find } from "./find.ts";
 import { go } from "./router.ts";
 
@@ -33,16 +34,20 @@ function OpenPalette() {
   const [text, setText] = useState("");
   const [found, setFound] = useState<readonly Found[]>([]);
   const [at, setAt] = useState(0);
+  const [isLooking, setLooking] = useState(true);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
   useEffect(() => {
     const asking = new AbortController();
     const show = (rows: readonly Found[]) => {
-      if (asking.signal.aborted) return;
-      setFound(rows);
-      setAt(0);
+      if (!asking.signal.aborted) setFound(rows);
     };
-    const timer = setTimeout(() => void find(text, asking.signal, show), text === "" ? 0 : REST_MS);
+    const look = async () => {
+      setLooking(true);
+      await find(text, asking.signal, show);
+      if (!asking.signal.aborted) setLooking(false);
+    };
+    const timer = setTimeout(() => void look(), text === "" ? 0 : REST_MS);
     return () => {
       clearTimeout(timer);
       asking.abort();
@@ -73,7 +78,11 @@ function OpenPalette() {
         aria-label="Pages, keys, models, request ids"
         placeholder="Page, key, model, or request id"
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          // What is found later comes behind the rest, so that a choice made meanwhile stays.
+          setAt(0);
+        }}
         onKeyDown={onKeyDown}
       />
       <ul class="palette-list" aria-live="polite">
@@ -92,7 +101,7 @@ function OpenPalette() {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p class="quiet">Nothing is found.</p>}
+      {isLooking ? <Waiting /> : found.length === 0 && <p class="quiet">Nothing is found.</p>}
     </Dialog>
   );
 }

@@ -49,17 +49,27 @@ export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ head, isNumber, cell }) => (
-                <td key={head} class={isNumber === true ? "number" : undefined}>
-                  {cell(row)}
-                </td>
-              ))}
-            </tr>
+            <Row key={keyOf(row)} row={row} columns={columns} />
           ))}
         </tbody>
       </table>
     </section>
+  );
+}
+
+/**
+ * A component, so that it is drawn again only where its row, the columns, or what its cells read of signals has changed: a letter in a
+ * filter, or a new row, leaves the others as they are.
+ */
+function Row<T>({ row, columns }: { readonly row: T; readonly columns: readonly Column<T>[] }) {
+  return (
+    <tr>
+      {columns.map(({ head, isNumber, cell }) => (
+        <td key={head} class={isNumber === true ? "number" : undefined}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
   );
 }
 
@@ -71,23 +81,31 @@ interface ListTableProps<T> extends Omit<TableProps<T>, "rows"> {
 
 /** The rows of a paged operation, with a button for more. */
 export function ListTable<T>({ list, empty, ...table }: ListTableProps<T>) {
-  const { rows, fault, isBusy, hasMore, isThere } = list;
+  const { rows, fault, isBusy, hasMore, isCut, isThere } = list;
+  const isSought = !isThere.value || (rows.value.length === 0 && hasMore.value && isBusy.value);
   return (
     <>
       <FaultNote fault={fault.value} onRetry={list.refresh} />
-      {!isThere.value && fault.value === undefined && <Waiting />}
-      {isThere.value && rows.value.length === 0 && <div class="empty">{empty}</div>}
+      {isSought && fault.value === undefined && <Waiting />}
+      {!isSought && rows.value.length === 0 && <div class="empty">{empty}</div>}
       {rows.value.length > 0 && (
         <div class={isBusy.value ? "busy" : undefined}>
           <Table {...table} rows={rows.value} />
         </div>
       )}
-      {hasMore.value && (
+      {(hasMore.value || isCut.value) && (
         <div class="row">
-          <Button onClick={() => list.more()} isBusy={isBusy.value}>
-            Show more
-          </Button>
-          <span class="quiet small">{rows.value.length} are shown.</span>
+          {hasMore.value && (
+            <Button onClick={() => list.more()} isBusy={isBusy.value}>
+              Show more
+            </Button>
+          )}
+          {isCut.value && <Button onClick={() => list.refresh()}>Back to the first</Button>}
+          <span class="quiet small">
+            {isCut.value
+              ? `The last ${rows.value.length} are shown, those before them no more.`
+              : `${rows.value.length} are shown.`}
+          </span>
         </div>
       )}
     </>

@@ -1,5 +1,6 @@
 /** The list of keys, by cursor. Search and filters are in the address. */
 import { useComputed } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { type Row, useAnswer, usePages } from "../../api/answers.ts";
 import type { Input } from "../../api/call.ts";
 import { useWhileSeen } from "../../api/timing.ts";
@@ -41,6 +42,8 @@ export function KeyList() {
   const live = useLiveUse(liveQuery());
   useWhileSeen(live.refresh, list.rows.value.length > 0 ? AGAIN_MS : undefined);
   const names = useComputed(() => new Map(projects.value.value?.data.map(({ id, name }) => [id, name])));
+  // `live.of` reads a signal, so that what it tells anew draws the rows again.
+  const columns = useMemo(() => columnsOf(names.value, live), [names.value]);
   const isFiltered = [q, status, project].some(({ value }) => value !== "");
   return (
     <Page
@@ -54,7 +57,7 @@ export function KeyList() {
           label="API keys"
           list={list}
           keyOf={({ id }) => id}
-          columns={columnsOf(names.value, live)}
+          columns={columns}
           empty={isFiltered ? <NothingFound hasMore={list.hasMore.value} /> : <NoKeys />}
         />
         {list.rows.value.length > MOST_LIVE && (
