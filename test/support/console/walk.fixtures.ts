@@ -13,7 +13,7 @@ export type Role = keyof typeof ROLE_OPENS;
 const NOT_OPEN = "Not open to your role";
 
 /** Whether a role may call all that a view needs. */
-export const isOpen = ({ needs = [] }: View, role: Role): boolean =>
+const isOpen = ({ needs = [] }: View, role: Role): boolean =>
   needs.every((name) => {
     const [, person = ""] = ROUTES[name][2].split(" / ");
     return ROLE_OPENS[role].some((level) => level === person);
@@ -38,10 +38,10 @@ export class Walk {
 
   /** Goes to a view. @returns what is wrong with it, each with its name */
   async to(view: View): Promise<readonly string[]> {
-    this.#told.length = 0;
     await this.#go(view);
     const wrong = isOpen(view, this.#role) ? await this.#openView(view) : await this.#closedView(view);
-    const told = this.#told.filter((line) => !(view.isError === true && / 404 GET /.test(line)));
+    // What is told later is a fault of the next view.
+    const told = this.#told.splice(0).filter((line) => !(view.isError === true && / 404 GET /.test(line)));
     const faults = [
       ...wrong,
       ...told,
