@@ -17,6 +17,7 @@ export function Plan({ detail }: { readonly detail: Detail }) {
       <pre class="break">{detail.route_trace}</pre>
     );
   }
+  const isAsked = plan.considered.some(({ attempted }) => attempted);
   return (
     <>
       <Facts
@@ -33,7 +34,10 @@ export function Plan({ detail }: { readonly detail: Detail }) {
         columns={[
           { head: "Order", cell: (each) => each.order ?? "–" },
           { head: "Endpoint", cell: (each) => <span class="break">{each.endpoint_id}</span> },
-          { head: "", cell: (each) => <State considered={each} isGood={detail.status === "ok"} /> },
+          {
+            head: "",
+            cell: (each) => <State considered={each} isGood={detail.status === "ok"} isAsked={isAsked} />,
+          },
           {
             head: "Why",
             cell: (each) => <span class="sentence">{each.excluded_because ?? each.reason}</span>,
@@ -57,14 +61,16 @@ export function Plan({ detail }: { readonly detail: Detail }) {
 
 interface StateProps {
   readonly considered: Considered;
+  /** The call was answered. */
   readonly isGood: boolean;
+  /** Some endpoint was asked. */
+  readonly isAsked: boolean;
 }
 
-/** @param isGood the call was answered */
-function State({ considered, isGood }: StateProps) {
+function State({ considered, isGood, isAsked }: StateProps) {
   if (considered.chosen)
     return <Badge tone={isGood ? "good" : "bad"}>{isGood ? "answered" : "asked last"}</Badge>;
   if (considered.attempted) return <Badge tone="bad">failed</Badge>;
   if (considered.excluded !== null) return <Badge>{considered.excluded}</Badge>;
-  return <Badge>not needed</Badge>;
+  return <Badge>{isAsked ? "not needed" : "not asked"}</Badge>;
 }

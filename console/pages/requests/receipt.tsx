@@ -55,7 +55,8 @@ function Shown({ opened, onClose }: { readonly opened: Opened; readonly onClose:
           ["Status", receipt.status],
           ["Charged", receipt.charged ? format.value.money(cost.total_micro_usd) : "nothing"],
           ["Ledger entry", ledger && format.value.count(ledger.seq)],
-          ["Signed by", `${receipt.iss}, key ${keyId}`],
+          ["Signed by", receipt.iss],
+          ["With the key", keyId],
           ["Signed", <When key="signed" at={signedAt} />],
         ]}
       />

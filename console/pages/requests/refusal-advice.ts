@@ -65,9 +65,9 @@ export interface BudgetFigures {
 }
 
 const WHOSE: Readonly<Record<string, string>> = {
-  key_daily: "the key's, of the day",
-  project_monthly: "the project's, of the month",
-  org_monthly: "the organisation's, of the month",
+  key_daily: "The key's, of the day",
+  project_monthly: "The project's, of the month",
+  org_monthly: "The organisation's, of the month",
 };
 
 export function budgetOf({ details = {} }: CallError): BudgetFigures | undefined {

@@ -59,7 +59,7 @@ test("a budget is set, hit, understood and raised", async ({ skip }) => {
   await refused.getByRole("link").first().click();
   const why = page.locator("section").filter({ hasText: "Why it was refused" });
   await why.getByText(/^The key's daily budget does not cover this request\./).waitFor();
-  await why.getByText(/^the key's, of the day: \$0\.0009\d+ of \$0\.001 spent, this call may cost/).waitFor();
+  await why.getByText(/^The key's, of the day: \$0\.0009\d+ of \$0\.001 spent, this call may cost/).waitFor();
   await why.getByText(/^Raise the key's budget, lower/).waitFor();
   expect(await cutOff(page)).toEqual([]);
 

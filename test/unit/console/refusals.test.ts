@@ -39,7 +39,7 @@ test("a budget that refused has its figures; details that were cut have none", (
     resets_at: "2026-12-01T00:00:00.000Z",
   };
   expect(budgetOf(error("budget_exceeded", details))).toEqual({
-    whose: "the key's, of the day",
+    whose: "The key's, of the day",
     limit: 100,
     spent: 90,
     held: 0,
