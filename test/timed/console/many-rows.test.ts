@@ -77,6 +77,7 @@ test.each([
   await staysWithin(MOST_SHOWN_MS, async () => {
     const { page, shownMs } = await open(address);
     await page.close();
+    console.info(`${address}: ${Math.round(shownMs)} ms`);
     return onOrdinaryMachine(shownMs);
   });
 });
@@ -105,6 +106,7 @@ async function type(page: Page, text: string): Promise<void> {
 async function staysQuick(page: Page, act: () => Promise<unknown>): Promise<void> {
   await staysWithin(MOST_INPUT_MS, async () => {
     const { inputMs, taskMs } = await slowestOf(page, act);
+    console.info(`${new URL(page.url()).pathname}: inputs ${inputMs} ms, tasks ${taskMs} ms`);
     expect(onOrdinaryMachine(taskMs)).toBeLessThan(MOST_INPUT_MS);
     return onOrdinaryMachine(inputMs);
   });
@@ -139,7 +141,9 @@ describe.each([
     expect(await page.locator(ROWS).count()).toBe(MOST_ROWS);
     expect(await page.locator(ROWS).first().textContent()).not.toBe(newest);
     const { memory } = await memoryMeter(page);
-    expect((await memory()).nodes).toBeLessThan(MOST_NODES);
+    const { nodes } = await memory();
+    console.info(`${MOST_ROWS} rows: ${nodes} nodes`);
+    expect(nodes).toBeLessThan(MOST_NODES);
     await staysQuick(page, async () => {
       await page.keyboard.press("Control+k");
       await page.getByRole("dialog").waitFor();
@@ -172,7 +176,7 @@ test("the oldest key is found by its name, in the list and in the palette, and n
   await page.getByLabel("Name, end of the secret, or id").fill("worker 000001");
   await page.locator(ROWS).filter({ hasText: "worker 000001" }).waitFor();
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("worker 000002");
+  await page.getByLabel("Pages, keys, models, request ids").fill("worker 000002");
   await page.getByRole("dialog").getByText("worker 000002").waitFor();
   await page.close();
 });
