@@ -46,7 +46,7 @@ export function NoOrg() {
   );
 }
 
-/** Each has a page of its own, which says what it is and takes the answer. */
+/** What waits for the person; a page of the gateway takes their answers. */
 function Invitations() {
   const answer = useAnswer("listInvitations", {});
   const open = answer.value.value?.data ?? [];
@@ -54,12 +54,17 @@ function Invitations() {
   if (fault !== undefined) return <FaultNote fault={fault} onRetry={() => answer.refresh()} />;
   if (open.length === 0) return null;
   return (
-    <Panel title="Invitations">
+    <Panel
+      title="Invitations"
+      actions={
+        <a class="button" href="/auth/invitations">
+          Accept or decline
+        </a>
+      }
+    >
       {open.map(({ id, org_name: name, role }) => (
-        <p key={id}>
-          <a class="break" href={`/auth/invitations/${encodeURIComponent(id)}`}>
-            {name}, as {role}
-          </a>
+        <p key={id} class="break">
+          {name}, as {role}
         </p>
       ))}
     </Panel>

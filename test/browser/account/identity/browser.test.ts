@@ -124,7 +124,8 @@ test("somebody in no org finds their invitations, accepts one, declines another,
   const guest = await open();
   await guest.goto(`${gateway.url}/console`);
   await signIn(guest, "new@example.test", "New", "**/console**");
-  await guest.getByRole("link", { name: "Invitations" }).click();
+  await guest.getByText("Org <i>wanted</i>, as member").waitFor();
+  await guest.getByRole("link", { name: "Accept or decline" }).click();
   const of = (slug: string) =>
     guest
       .locator("section")
