@@ -45,7 +45,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
           A request is found here some seconds after it has ended, and for as long as the org keeps records.
         </Note>
       )}
-      {detail === undefined && isBusy.value && <Waiting />}
+      {detail === undefined && (isBusy.value || fault.value === undefined) && <Waiting />}
       {detail !== undefined && <Shown detail={detail} />}
     </Page>
   );
