@@ -24,8 +24,9 @@ import { until } from "../../support/wait.ts";
 const ROWS = amount(200_000, 28_000);
 /** A busy machine collects garbage in the worst moment. */
 const MOST_MS = 30;
-/** Looks of a second, with half a second between two. */
+/** Looks of a second each. */
 const QUIET_LOOKS = 3;
+const MOST_LOOKS = 40;
 const SHIFTED_CLOCK = join(import.meta.dirname, "../../support/shifted-clock.ts");
 const STEP_MS = 3_600_000;
 /** The clock is moved twice: an org with nothing is erased first, so that no code runs for the first time in what is measured. */
@@ -168,17 +169,19 @@ test(`${ROWS} rows are erased, and no turn of the event loop is long`, async () 
         .split("\n")
         .some((line) => line.includes("organisation were erased") && line.includes(org));
     let idleMs: number[] = [];
-    const look = async () => {
-      await rest(1000);
-      idleMs = [...idleMs.slice(1 - QUIET_LOOKS), await longestTurn(gateway)];
-      return idleMs;
-    };
     const isQuiet = () => idleMs.length === QUIET_LOOKS && idleMs.every((ms) => ms < MOST_MS / 2);
-    await until("the start is over", look, isQuiet);
+    /** What was begun is over. A machine on which it never grows quiet is measured with what it does beside. */
+    const quiet = async () => {
+      idleMs = [];
+      for (let left = MOST_LOOKS; left > 0 && !isQuiet(); left--) {
+        await rest(1000);
+        idleMs = [...idleMs.slice(1 - QUIET_LOOKS), await longestTurn(gateway)];
+      }
+    };
+    await quiet();
     gateway.process.kill("SIGWINCH");
     await until("the small org is erased", () => isErased(orgs.small));
-    idleMs = [];
-    await until("what else the hour brought is over", look, isQuiet);
+    await quiet();
     gateway.process.kill("SIGWINCH");
     const fromMs = performance.now();
     await until("the large org is erased", () => isErased(orgs.large));
