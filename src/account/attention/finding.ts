@@ -64,7 +64,10 @@ export interface Asker {
 
 /** Port: where findings come from. Reads memory and the store, and few rows of it, for a page asks it on each view. */
 export interface AttentionSource {
-  /** The access of the routes that show the same thing: a caller whom all of them let in is shown it. `operator`: a person who is an operator. */
+  /**
+   * The access of the routes that show the same thing. A caller sees the finding if each of these routes lets that caller in; with
+   * `operator`, if the caller is a person who is an operator.
+   */
   readonly needs: readonly Access[] | "operator";
   /** Findings, in any order. A source that finds more than {@link MOST_FOUND} may leave the rest out. */
   find(asker: Asker): MaybePromise<readonly Finding[]>;

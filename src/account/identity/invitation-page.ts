@@ -77,7 +77,7 @@ export const signInPage = (login: string): string =>
 <p>Sign in with the e-mail address to which they were sent.</p><p><a class="main" href="${login}">Sign in</a></p></main>`,
   );
 
-/** One invitation, for whoever is signed in. */
+/** The page of one invitation. @param reader the person who is signed in */
 export function invitationPage(view: InvitationView, reader: Reader): string {
   const { title, body } = contentOf(view);
   return page(
@@ -87,7 +87,7 @@ export function invitationPage(view: InvitationView, reader: Reader): string {
   );
 }
 
-/** All that wait for whoever is signed in. @param isVerified whether the identity provider vouches for the address */
+/** The page of all invitations that wait for the reader. @param isVerified whether the identity provider vouches for the reader's address */
 export function invitationsPage(
   open: readonly OpenInvitation[],
   { isVerified, ...reader }: Reader & { readonly isVerified: boolean },
@@ -118,7 +118,7 @@ const mainOf = ({ email, csrf, switchTo }: Reader, body: Html): Html =>
 const placeOf = ({ id, orgId, orgSlug }: Pick<OpenInvitation, "id" | "orgId" | "orgSlug">): Html =>
   html`data-id="${id}" data-org="${orgId}" data-slug="${orgSlug}"`;
 
-/** What is offered, and its buttons. The way on appears once the person is a member. */
+/** The offer of an invitation, and its buttons. The button to the console appears once the person is a member. */
 const offerOf = ({ invitedBy, orgName, role }: OpenInvitation): Html =>
   html`<p>${invitedBy === "" ? "You are invited" : html`<bdi>${invitedBy}</bdi> invites you`}
 to the organisation <bdi>${orgName}</bdi>, with the role <bdi>${role}</bdi>.</p>

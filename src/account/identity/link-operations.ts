@@ -21,7 +21,7 @@ const FIRST_CALL = `${CONSOLE}?welcome=1`;
 
 /**
  * Links are offered: only this machine reaches the gateway, directly, and its own identity provider is in use. The process whose terminal
- * shows the link is asked, which is this one or that of all cells.
+ * shows the link is asked: this process, or the supervisor of all cells.
  */
 export interface OfferedLink {
   /** Whether the token opens a session now; it stays open. */

@@ -28,7 +28,7 @@ export interface IdentityPorts
   readonly oidc: ProviderSettings | undefined;
   /** The one of the gateway's own, for people who try it; started when it is first asked for. */
   readonly builtIn: BuiltInIdentity;
-  /** The sign-in link of whoever started this gateway; undefined where none is offered. */
+  /** The sign-in link that a start of this gateway printed; undefined where a start offers none. */
   readonly offeredLink: OfferedLink | undefined;
   /** Only this machine reaches the gateway. */
   readonly isLoopback: boolean;

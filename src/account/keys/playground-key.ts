@@ -106,7 +106,7 @@ export function playgroundContext(
   return keyring.contextOf({ ...row, id, createdAtMs, hash: "", hint: "" });
 }
 
-/** The key id under which questions are counted of a person who has no key yet; always the same. */
+/** A person without a playground key has this id in its place: their dry runs are counted under it. It is always the same. */
 const idOfNone = (owner: PlaygroundOwner): string =>
   contentId(
     "key",

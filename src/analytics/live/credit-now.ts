@@ -11,7 +11,7 @@ export interface CreditNow {
   readonly monthMicroUsd: number;
   /** All credit ever granted without payment. */
   readonly grantedMicroUsd: number;
-  /** What is available in the org's currency, a decimal number that is rounded down. */
+  /** The available credit in the org's currency: a decimal number, rounded down. */
   readonly displayAmount: string;
   readonly currency: "USD" | "INR";
   /** Units of the currency for 1 USD of credit, the spread included; 1 in USD. */

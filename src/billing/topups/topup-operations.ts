@@ -138,7 +138,7 @@ function quoteTopup(deps: TopupOperationDeps, orgId: string, amountMinor: number
 const show = ({ invoices }: TopupOperationDeps, row: TopupRow) =>
   topupWire(row, invoices.idOfTopup(row.orgId, row.id));
 
-/** With the page on which it is paid, for those who could have opened it: whoever has its address may pay in the org's name. */
+/** The top-up with the address of its payment page. Only callers who may buy credit get the address: its holder pays in the org's name. */
 function showTo(deps: TopupOperationDeps, { orgId, scopes, environment }: Caller, row: TopupRow) {
   const mayPay = scopes.has("write:billing") && environment === "live";
   const isActive = deps.accounts.org(orgId)?.status === "active";

@@ -29,7 +29,7 @@ export interface Services {
   portal(): Promise<string | undefined>;
   /** Removes a person from the list of the identity provider, if they are on it. */
   forgetPerson(sub: string): Promise<void>;
-  /** Who is first on the list of the identity provider; an empty one gets its first person. */
+  /** The first person on the identity provider's list. An empty list gets its first person by this call. */
   firstPerson(): Promise<LocalPerson>;
   /** Whether the token is that of the sign-in link, which stays open. */
   isLinkOpen(token: string): Promise<boolean>;

@@ -18,7 +18,7 @@ export interface ShownCredit extends OrgMoney {
   readonly availableMicroUsd: number;
   readonly heldMicroUsd: number;
   readonly grantedMicroUsd: number;
-  /** What is available in the org's currency, a decimal number that is rounded down. */
+  /** The available credit in the org's currency: a decimal number, rounded down. */
   readonly displayAmount: string;
 }
 

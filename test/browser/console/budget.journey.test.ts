@@ -1,37 +1,20 @@
 /** A key has a small budget of the day: it is used up, the refusal says why and what to do, and a higher budget lets calls through again. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  CHROMIUM,
-  type ConsoleBrowser,
-  NO_BROWSER,
-  openBrowser,
-} from "../../support/console/browser.fixtures.ts";
+import { expect, test } from "vitest";
+import { consoleWorld } from "../../support/console/console-world.fixtures.ts";
 import { cutOff } from "../../support/console/faults.fixtures.ts";
 import { personAt } from "../../support/console/person.fixtures.ts";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
-let gateway: TestGateway;
-let browser: ConsoleBrowser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  gateway = await testGateway({ engine: true });
-  browser = await openBrowser(gateway.url);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-});
+const world = consoleWorld();
 
 /** About 0.00006 dollars a call. */
 const call = (secret: string) =>
-  gateway.chat(
+  world.gateway.chat(
     { max_tokens: 100, messages: [{ role: "user", content: "[[sim tokens=100]]" }] },
     { key: secret },
   );
 
-test("a budget is set, hit, understood and raised", async ({ skip }) => {
-  skip(CHROMIUM === undefined, NO_BROWSER);
-  const ada = await personAt(browser, gateway.url, "ada@example.test");
+test("a budget is set, hit, understood and raised", async () => {
+  const ada = await personAt(world.browser, world.gateway.url, "ada@example.test");
   const { page } = ada;
   const pages = page.getByRole("navigation", { name: "Pages" });
 

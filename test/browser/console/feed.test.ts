@@ -1,40 +1,23 @@
 /** The feed of requests in a browser: days of one's own and an app are in the address, as the other filters are. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  CHROMIUM,
-  type ConsoleBrowser,
-  NO_BROWSER,
-  openBrowser,
-} from "../../support/console/browser.fixtures.ts";
+import { expect, test } from "vitest";
+import { consoleWorld } from "../../support/console/console-world.fixtures.ts";
 import { cutOff } from "../../support/console/faults.fixtures.ts";
 import { personAt } from "../../support/console/person.fixtures.ts";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { until } from "../../support/wait.ts";
 
-let gateway: TestGateway;
-let browser: ConsoleBrowser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  gateway = await testGateway({ engine: true });
-  browser = await openBrowser(gateway.url);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-});
+const world = consoleWorld();
 
-test("calls of an app, and of days that one chooses", async ({ skip }) => {
-  skip(CHROMIUM === undefined, NO_BROWSER);
+test("calls of an app, and of days that one chooses", async () => {
   const of = { "http-referer": "https://notebook.example", "x-title": "Notebook" };
-  const [byApp, other] = [await gateway.chat({}, { headers: of }), await gateway.chat()];
+  const [byApp, other] = [await world.gateway.chat({}, { headers: of }), await world.gateway.chat()];
   const [appCall, otherCall] = [byApp, other].map(({ headers }) => headers.get("x-svc-request-id") ?? "");
   const listed = async () =>
-    (await gateway.call("GET", "/v1/requests")).json.data as { request_id: string; app_id: string }[];
+    (await world.gateway.call("GET", "/v1/requests")).json.data as { request_id: string; app_id: string }[];
   const rows = await until("both are listed", listed, (found) => found.length === 2);
   const app = rows.find(({ request_id: id }) => id === appCall)?.app_id ?? "";
   expect(app).not.toBe("");
 
-  const ada = await personAt(browser, gateway.url, "ada@example.test");
+  const ada = await personAt(world.browser, world.gateway.url, "ada@example.test");
   const { page } = ada;
   const links = (id = "") => page.locator(`a[href*="/requests/${id}"]`);
   await ada.open("first/overview?by=app");

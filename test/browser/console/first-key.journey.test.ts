@@ -1,31 +1,14 @@
 /** A person signs in, makes a key, asks in the playground, and follows the money: request, ledger entry, signed receipt. */
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  CHROMIUM,
-  type ConsoleBrowser,
-  NO_BROWSER,
-  openBrowser,
-} from "../../support/console/browser.fixtures.ts";
+import { expect, test } from "vitest";
+import { consoleWorld } from "../../support/console/console-world.fixtures.ts";
 import { cutOff } from "../../support/console/faults.fixtures.ts";
 import { personAt } from "../../support/console/person.fixtures.ts";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
-let gateway: TestGateway;
-let browser: ConsoleBrowser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  gateway = await testGateway({ engine: true });
-  browser = await openBrowser(gateway.url);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-});
+const world = consoleWorld();
 
-test("sign in, a key, the playground, the ledger entry, the receipt", async ({ skip }) => {
-  skip(CHROMIUM === undefined, NO_BROWSER);
-  const ada = await personAt(browser, gateway.url, "ada@example.test");
+test("sign in, a key, the playground, the ledger entry, the receipt", async () => {
+  const ada = await personAt(world.browser, world.gateway.url, "ada@example.test");
   const { page } = ada;
   const pages = page.getByRole("navigation", { name: "Pages" });
 

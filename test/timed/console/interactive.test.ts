@@ -1,14 +1,8 @@
 /** How soon a page of the console can be used, by the browser's own clock: each try is a new browser that has nothing of the console. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  CHROMIUM,
-  type ConsoleBrowser,
-  NO_BROWSER,
-  openBrowser,
-  untilShown,
-} from "../../support/console/browser.fixtures.ts";
+import { expect, test } from "vitest";
+import { untilShown } from "../../support/console/browser.fixtures.ts";
+import { consoleWorld } from "../../support/console/console-world.fixtures.ts";
 import { signInBy } from "../../support/console/person.fixtures.ts";
-import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { onOrdinaryMachine } from "../../support/processor-time.fixtures.ts";
 
 /** Milliseconds from the begin of a navigation. */
@@ -16,17 +10,7 @@ const MOST_MS = 300;
 /** The first ones read Chromium's own files from the disk. */
 const TRIES = 6;
 
-let gateway: TestGateway;
-let browser: ConsoleBrowser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  gateway = await testGateway({ engine: true });
-  browser = await openBrowser(gateway.url);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-});
+const world = consoleWorld();
 
 /**
  * Keeps when the page's heading and its navigation were there and the browser was free for an input: a task that is queued behind the
@@ -38,16 +22,15 @@ const WATCH = `new MutationObserver((_, watcher) => {
   requestAnimationFrame(() => setTimeout(() => { globalThis.usableMs = performance.now(); }));
 }).observe(document, { childList: true, subtree: true })`;
 
-test("a page can be used 300 ms after it was asked for", async ({ skip }) => {
-  skip(CHROMIUM === undefined, NO_BROWSER);
-  const { page } = await browser.open();
-  await signInBy(page, gateway.url, "owner@example.test");
+test("a page can be used 300 ms after it was asked for", async () => {
+  const { page } = await world.browser.open();
+  await signInBy(page, world.gateway.url, "owner@example.test");
   await untilShown(page);
   const storageState = await page.context().storageState();
   const address = page.url();
   const took: number[] = [];
   for (let left = TRIES; left > 0; left--) {
-    const { page: fresh } = await browser.open({ storageState });
+    const { page: fresh } = await world.browser.open({ storageState });
     await fresh.addInitScript(WATCH);
     await fresh.goto(address);
     await untilShown(fresh);

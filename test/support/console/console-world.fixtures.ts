@@ -1,0 +1,26 @@
+/** A gateway with analytics, and a browser in front of it: what most tests of the console begin with. */
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { type TestGateway, testGateway } from "../gateway.ts";
+import { CHROMIUM, type ConsoleBrowser, NO_BROWSER, openBrowser } from "./browser.fixtures.ts";
+
+/** Both are there before the first test. */
+export interface ConsoleWorld {
+  gateway: TestGateway;
+  browser: ConsoleBrowser;
+}
+
+/** To be called at the head of a file, whose tests are skipped where there is no browser. */
+export function consoleWorld(): ConsoleWorld {
+  const world = {} as ConsoleWorld;
+  beforeAll(async () => {
+    if (CHROMIUM === undefined) return;
+    world.gateway = await testGateway({ engine: true });
+    world.browser = await openBrowser(world.gateway.url);
+  });
+  afterAll(async () => {
+    await world.browser?.close();
+    await world.gateway?.stop();
+  });
+  beforeEach(({ skip }) => skip(CHROMIUM === undefined, NO_BROWSER));
+  return world;
+}
