@@ -83,7 +83,7 @@ export interface Operations {
         hard?: boolean;
       };
       expires_in?: string;
-      on_disconnect?: "cancel" | "drain";
+      on_disconnect?: "cancel" | "drain" | "detach";
       hold?: "full" | "fit";
       svc_version?: string;
     };
@@ -105,7 +105,7 @@ export interface Operations {
         daily_micro: number;
         hard: boolean;
       };
-      on_disconnect: "cancel" | "drain";
+      on_disconnect: "cancel" | "drain" | "detach";
       hold?: "full" | "fit";
       svc_version: string;
       created_at: string;
@@ -142,7 +142,7 @@ export interface Operations {
         daily_micro: number;
         hard: boolean;
       };
-      on_disconnect: "cancel" | "drain";
+      on_disconnect: "cancel" | "drain" | "detach";
       hold?: "full" | "fit";
       svc_version: string;
       created_at: string;
@@ -429,7 +429,7 @@ export interface Operations {
         strict?: boolean;
       };
       provider_options?: Record<string, unknown>;
-      on_disconnect?: "cancel" | "drain";
+      on_disconnect?: "cancel" | "drain" | "detach";
       hold?: "full" | "fit";
       hold_wait_ms?: number;
     };
@@ -671,7 +671,7 @@ export interface Operations {
         daily_micro: number;
         hard: boolean;
       };
-      on_disconnect: "cancel" | "drain";
+      on_disconnect: "cancel" | "drain" | "detach";
       hold?: "full" | "fit";
       svc_version: string;
       created_at: string;
@@ -1554,7 +1554,7 @@ export interface Operations {
           daily_micro: number;
           hard: boolean;
         };
-        on_disconnect: "cancel" | "drain";
+        on_disconnect: "cancel" | "drain" | "detach";
         hold?: "full" | "fit";
         svc_version: string;
         created_at: string;
@@ -1917,7 +1917,7 @@ export interface Operations {
         daily_micro: number;
         hard: boolean;
       };
-      on_disconnect: "cancel" | "drain";
+      on_disconnect: "cancel" | "drain" | "detach";
       hold?: "full" | "fit";
       svc_version: string;
       created_at: string;
@@ -1954,7 +1954,7 @@ export interface Operations {
         daily_micro: number;
         hard: boolean;
       };
-      on_disconnect: "cancel" | "drain";
+      on_disconnect: "cancel" | "drain" | "detach";
       hold?: "full" | "fit";
       svc_version: string;
       created_at: string;
@@ -1985,7 +1985,7 @@ export interface Operations {
         hard?: boolean;
       };
       expires_in?: string | null;
-      on_disconnect?: "cancel" | "drain";
+      on_disconnect?: "cancel" | "drain" | "detach";
       hold?: "full" | "fit" | null;
       svc_version?: string;
     };
@@ -2007,7 +2007,7 @@ export interface Operations {
         daily_micro: number;
         hard: boolean;
       };
-      on_disconnect: "cancel" | "drain";
+      on_disconnect: "cancel" | "drain" | "detach";
       hold?: "full" | "fit";
       svc_version: string;
       created_at: string;

@@ -4,8 +4,9 @@
  */
 
 import { z } from "zod";
+import { HOLD_MODES, type HoldMode } from "../base/call/hold-mode.ts";
+import type { OnDisconnect } from "../base/call/on-disconnect.ts";
 import { isoTime } from "../base/clock.ts";
-import { HOLD_MODES, type HoldMode } from "../base/hold-mode.ts";
 import { newId } from "../base/ids.ts";
 import { SCOPES, type Scope } from "../base/operation/access.ts";
 import * as field from "../base/operation/fields.ts";
@@ -33,7 +34,7 @@ export interface KeyRow {
   readonly limits: Partial<KeyLimits>;
   /** `null`: no budget. */
   readonly budget: { readonly dailyMicroUsd: number | null; readonly hard: boolean };
-  readonly onDisconnect: "cancel" | "drain";
+  readonly onDisconnect: OnDisconnect;
   /** How calls hold whose request says nothing of it. Absent: as the project says. */
   readonly hold?: HoldMode;
   readonly svcVersion: SvcVersion;

@@ -7,9 +7,10 @@
  * keep the context they started with.
  */
 
+import type { HoldMode } from "../base/call/hold-mode.ts";
+import type { OnDisconnect } from "../base/call/on-disconnect.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail, type WeirError } from "../base/errors.ts";
-import type { HoldMode } from "../base/hold-mode.ts";
 import type { Scope } from "../base/operation/access.ts";
 import type { Caller, Origin } from "../base/operation/operation.ts";
 import { type KeyLimits, type KeyRow, keyStatus } from "./key.ts";
@@ -44,7 +45,7 @@ export interface KeyContext {
   readonly dataPolicy: OrgDataPolicy;
   /** IANA zone whose midnight resets the budgets. */
   readonly timeZone: string;
-  readonly onDisconnect: "cancel" | "drain";
+  readonly onDisconnect: OnDisconnect;
   /** The key's own, else its project's, else its org's. */
   readonly hold: HoldMode;
   readonly svcVersion: string;

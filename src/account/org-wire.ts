@@ -3,8 +3,8 @@
  * have are absent, never null.
  */
 import { z } from "zod";
+import { HOLD_MODES } from "../base/call/hold-mode.ts";
 import { isoTime } from "../base/clock.ts";
-import { HOLD_MODES } from "../base/hold-mode.ts";
 import * as field from "../base/operation/fields.ts";
 import { PRESET_NAMES } from "../workers/redaction.ts";
 import { amountShape, budgetWire, hardShape } from "./fields/budget-fields.ts";

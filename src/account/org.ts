@@ -1,7 +1,7 @@
 /**
  * Organisations as stored: identity, billing identity, settings, data policy. Never removed, only closed.
  */
-import type { HoldMode } from "../base/hold-mode.ts";
+import type { HoldMode } from "../base/call/hold-mode.ts";
 import { newId } from "../base/ids.ts";
 
 export const ORG_KINDS = ["personal", "team", "enterprise"] as const;

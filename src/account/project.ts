@@ -3,8 +3,8 @@
  * its entry in lists and its keys.
  */
 import { z } from "zod";
+import { HOLD_MODES, type HoldMode } from "../base/call/hold-mode.ts";
 import { isoTime } from "../base/clock.ts";
-import { HOLD_MODES, type HoldMode } from "../base/hold-mode.ts";
 import { newId } from "../base/ids.ts";
 import * as field from "../base/operation/fields.ts";
 import { amountShape, budgetWire, hardShape } from "./fields/budget-fields.ts";

@@ -1,6 +1,6 @@
 /** Our own extension of every format: the `svc` member of requests, strict because it is ours, and that of answers. */
 import { z } from "zod";
-import { HOLD_MODES } from "../base/hold-mode.ts";
+import { HOLD_MODES } from "../base/call/hold-mode.ts";
 import * as field from "../base/operation/fields.ts";
 import { dataPolicySchema, routeSchema } from "../base/route-schema.ts";
 import * as call from "./call-fields.ts";
@@ -41,7 +41,9 @@ export const svcSchema = z
       .record(z.string(), z.unknown())
       .optional()
       .describe("Passed on to a provider, by its id."),
-    on_disconnect: field.onDisconnect.optional(),
+    on_disconnect: field.onDisconnect
+      .optional()
+      .describe(`${field.onDisconnect.description} Default: as the routing policy says, else the key.`),
     hold: z
       .enum(HOLD_MODES)
       .optional()

@@ -80,6 +80,21 @@ const BLOCKS: readonly BadSample[] = [
     '3:13 /defaults/affinity: Invalid option: expected one of "none"|"user"|"session"|"prompt"; did you mean "session"?',
   ),
   inDefaults(
+    "a misspelt way to leave a client",
+    "on_disconnect: detatch",
+    '3:18 /defaults/on_disconnect: Invalid option: expected one of "cancel"|"drain"|"detach"; did you mean "detach"?',
+  ),
+  inDefaults(
+    "a way to leave a client, lifted",
+    "on_disconnect: false",
+    '3:18 /defaults/on_disconnect: Invalid option: expected one of "cancel"|"drain"|"detach"',
+  ),
+  inDefaults(
+    "the key of another setting of the same name",
+    "ondisconnect: drain",
+    '3:3 /defaults/ondisconnect: unknown key "ondisconnect"; did you mean "on_disconnect"?',
+  ),
+  inDefaults(
     "a misspelt requirement",
     "require: {no_training: true}",
     '3:13 /defaults/require/no_training: unknown key "no_training"; did you mean "no_train"?',

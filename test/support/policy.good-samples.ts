@@ -43,7 +43,13 @@ const WRITTEN: readonly GoodSample[] = [
     fixture("every-key.yaml"),
     [
       { stream: true, app: "mail", tags: { team: "search", tier: "gold", more: "" } },
-      { rule: "the-narrow-one", deny: "Not here.", maxAttempts: 4, hedgeAfterMs: 1500 },
+      {
+        rule: "the-narrow-one",
+        deny: "Not here.",
+        maxAttempts: 4,
+        hedgeAfterMs: 1500,
+        onDisconnect: "detach",
+      },
     ],
     [
       { app: "mail" },

@@ -21,7 +21,7 @@ export interface KeyValues {
   readonly budget: string;
   readonly isHard: boolean;
   readonly hold: "" | "full" | "fit";
-  readonly onDisconnect: "cancel" | "drain";
+  readonly onDisconnect: Key["on_disconnect"];
   /** `720h`; `never`; empty: by default, and of a key that there is: as it is. */
   readonly expiresIn: string;
 }

@@ -66,6 +66,7 @@ export const HOLD_OPTIONS: readonly Option[] = [
 export const DISCONNECT_OPTIONS: readonly Option[] = [
   ["cancel", "Stop the call, and pay for what came"],
   ["drain", "Let it end, and pay for all"],
+  ["detach", "Go on without it, to be read again"],
 ];
 
 /** Seconds for which the old key works on. */

@@ -1,6 +1,6 @@
 /** The field `hold` of keys, projects and orgs: how their calls hold credit, unless the next narrower of them says otherwise. */
 import { z } from "zod";
-import { HOLD_MODES, type HoldMode } from "../../base/hold-mode.ts";
+import { HOLD_MODES, type HoldMode } from "../../base/call/hold-mode.ts";
 
 /** In a change. */
 export const changedHoldField = z

@@ -1,6 +1,6 @@
 /** What requests about keys carry. */
 import { z } from "zod";
-import { HOLD_MODES } from "../../base/hold-mode.ts";
+import { HOLD_MODES } from "../../base/call/hold-mode.ts";
 import { SCOPES } from "../../base/operation/access.ts";
 import * as field from "../../base/operation/fields.ts";
 import { keyFilterFields } from "../../base/operation/key-filter.ts";

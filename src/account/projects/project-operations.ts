@@ -2,9 +2,9 @@
  * Operations on projects: list, read, create, change, delete. Checks and writes share one transaction.
  */
 import { z } from "zod";
+import { HOLD_MODES } from "../../base/call/hold-mode.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fail, mustExist } from "../../base/errors.ts";
-import { HOLD_MODES } from "../../base/hold-mode.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";

@@ -3,6 +3,7 @@
  * field stands; what a field means in one place only is said there, by `.describe()`.
  */
 import { z } from "zod";
+import { ON_DISCONNECT } from "../call/on-disconnect.ts";
 
 /** The kind of an answer or of a part of one, by which clients tell it from others. */
 export const objectOf = <const K extends string>(kind: K) =>
@@ -22,8 +23,10 @@ export const endpointId = z.string().describe("The endpoint's id.");
 export const region = z.string().describe("Where the endpoint is.");
 export const upstreamModel = z.string().describe("The model's name at the provider.");
 export const onDisconnect = z
-  .enum(["cancel", "drain"])
-  .describe("If the client leaves: `cancel` ends the upstream call, `drain` reads it to its end.");
+  .enum(ON_DISCONNECT)
+  .describe(
+    "If the client leaves: `cancel` ends the upstream call and charges what was delivered; `drain` reads the answer to its end, within the gateway's time for it, and charges all; `detach` goes on as if the client were there, and keeps the stream to be read again at `GET /v1/generation/{id}/stream`.",
+  );
 export const environment = z
   .enum(["live", "test"])
   .describe("`live`, or `test`: reaches the simulator only and is never charged.");

@@ -336,8 +336,7 @@ export class Attempts implements AttemptHost, Indexed {
   #clientGone(): void {
     if (this.#over || this.#drainUntilMs > 0) return;
     const call = this.call;
-    const { request } = call;
-    const asked = request.svc.onDisconnect ?? call.key.onDisconnect;
+    const asked = call.onDisconnect;
     const drained = this.#leader();
     const drains = asked === "drain" || drained?.endpoint.provider.quirks.billsAfterDisconnect === true;
     // Such a provider bills an attempt that has not answered yet, too.

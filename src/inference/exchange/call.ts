@@ -5,6 +5,7 @@
  */
 import type { KeyContext } from "../../account/keyring.ts";
 import type { CallTrace } from "../../analytics/telemetry/call-trace.ts";
+import type { OnDisconnect } from "../../base/call/on-disconnect.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint, Model } from "../../base/endpoint.ts";
 import { NONE } from "../../base/lists.ts";
@@ -195,6 +196,11 @@ export class Call implements Indexed {
   get isZdr(): boolean {
     const asked = this.request?.svc.route.require?.zdr === true;
     return asked || this.key.dataPolicy.zdr || this.decision?.require.zdr === true;
+  }
+
+  /** What becomes of it if its client leaves: the request's word, else the policy's, else the key's. */
+  get onDisconnect(): OnDisconnect {
+    return this.request?.svc.onDisconnect ?? this.decision?.onDisconnect ?? this.key.onDisconnect;
   }
 
   /** What identifies its answer, for events that the gateway writes itself. */

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { ON_DISCONNECT } from "../../base/call/on-disconnect.ts";
 import { AFFINITIES, MAX_ATTEMPTS, SORTS } from "../../base/route.ts";
 
 export const MAX_LISTED = 64;
@@ -108,6 +109,10 @@ const block = z.strictObject({
     .max(600_000)
     .optional()
     .describe("After so much silence the next endpoint is asked too; 0: never."),
+  on_disconnect: z
+    .enum(ON_DISCONNECT)
+    .optional()
+    .describe("What becomes of a call whose client leaves, unless its request says so; else its key says."),
   deny: z
     .union([z.strictObject({ message: z.string().min(1).max(500) }), LIFT])
     .optional()

@@ -85,6 +85,7 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
     require: Object.freeze(block.require ?? {}),
     weights: Object.keys(weights).length === 0 ? undefined : new Map(Object.entries(weights)),
     hedgeAfterMs: block.hedge_after_ms === 0 ? undefined : block.hedge_after_ms,
+    onDisconnect: block.on_disconnect,
     deny: deny ? deny.message : undefined,
     canary: canary
       ? {
@@ -163,6 +164,8 @@ export function decisionNotes(decision: Decision): string[] {
   if (decision.timeoutMs !== undefined) notes.push(`all attempts together have ${decision.timeoutMs} ms`);
   if (decision.hedgeAfterMs !== undefined)
     notes.push(`after ${decision.hedgeAfterMs} ms of silence the next endpoint is asked too`);
+  if (decision.onDisconnect !== undefined)
+    notes.push(`if the client leaves: ${decision.onDisconnect}, unless the request says otherwise`);
   notes.push(...requirementNotes(decision.require));
   if (!decision.isChosenByRequest) notes.push(...shareNotes(decision));
   if (shadow) notes.push(`${shadow.percent} % are copied to ${shadow.endpoint}, paid by the ${shadow.bill}`);

@@ -2,6 +2,7 @@
  * What a policy and a request together decide about a call, before any endpoint is considered. The planner and the
  * attempts follow it. Frozen; requests without options of their own all get the same object.
  */
+import type { OnDisconnect } from "../../base/call/on-disconnect.ts";
 import { type Affinity, MAX_ATTEMPTS, type Requirements, type Sort } from "../../base/route.ts";
 
 export interface PolicyVersion {
@@ -69,6 +70,8 @@ export interface Decision {
   readonly weights: ReadonlyMap<string, number> | undefined;
   /** If the first endpoint has not answered after this, the second is asked too. Milliseconds. */
   readonly hedgeAfterMs: number | undefined;
+  /** What becomes of the call if its client leaves; undefined: the key says. A request's own word is not here but in its options. */
+  readonly onDisconnect: OnDisconnect | undefined;
   /** Why the call is refused; undefined: it is not. */
   readonly deny: string | undefined;
   readonly canary: Canary | undefined;
@@ -93,6 +96,7 @@ export const DEFAULT_DECISION: Decision = Object.freeze({
   require: Object.freeze({}),
   weights: undefined,
   hedgeAfterMs: undefined,
+  onDisconnect: undefined,
   deny: undefined,
   canary: undefined,
   shadow: undefined,

@@ -2,7 +2,8 @@
  * What the exchange knows of any wire format: facts of a request that planning and money need, the options of the
  * `svc` extension, and what a reply or stream reports. These types are the same for all formats.
  */
-import type { HoldMode } from "../../base/hold-mode.ts";
+import type { HoldMode } from "../../base/call/hold-mode.ts";
+import type { OnDisconnect } from "../../base/call/on-disconnect.ts";
 import type { Cost } from "../../base/money.ts";
 import type { RouteOptions } from "../../base/route.ts";
 import type { Usage } from "../../base/usage.ts";
@@ -23,7 +24,8 @@ export interface SvcOptions {
   readonly sessionId: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly strict: boolean;
-  readonly onDisconnect: "cancel" | "drain" | undefined;
+  /** Undefined: as the policy says, else the key. */
+  readonly onDisconnect: OnDisconnect | undefined;
   /** Undefined: as the key's calls do. */
   readonly hold: HoldMode | undefined;
   /** Milliseconds that a stream may wait for what other calls hold; 0: it does not wait. */

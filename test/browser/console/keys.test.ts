@@ -58,11 +58,17 @@ test("sign in, make a key, store its secret, rotate it, revoke it", async ({ ski
   await page.getByRole("button", { name: "Change", exact: true }).click();
   await page.getByLabel("Requests a minute").fill("");
   await page.getByLabel("Budget a day, US dollars").fill("7.25");
+  await page.getByLabel("Where the client leaves").selectOption("detach");
   await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByText("$7.25, then calls are refused").waitFor();
+  await page.getByText("Go on without it, to be read again").waitFor();
   const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   const { json: changed } = await ada.call("GET", `/v1/keys/${id}`);
-  expect(changed).toMatchObject({ limits: {}, budget: { daily_micro: 7_250_000, hard: true } });
+  expect(changed).toMatchObject({
+    limits: {},
+    budget: { daily_micro: 7_250_000, hard: true },
+    on_disconnect: "detach",
+  });
 
   await page.getByRole("button", { name: "Rotate key" }).click();
   await page.getByLabel("The old key works on").selectOption({ label: "Not at all" });

@@ -89,6 +89,8 @@ test.each([
   [{ budget: { daily_micro: 0, hard: true } }, ["budget", "daily_micro"]],
   [{ expires_in: "2d" }, ["expires_in"]],
   [{ expires_in: "0h" }, ["expires_in"]],
+  [{ on_disconnect: "leave" }, ["on_disconnect"]],
+  [{ on_disconnect: null }, ["on_disconnect"]],
   [{ name: " " }, ["name"]],
   [{ colour: "red" }, []],
 ])("creation refuses %j and points at it", (body, path) => {

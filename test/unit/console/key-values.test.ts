@@ -77,6 +77,7 @@ describe("a key that is changed", () => {
     ["a name is without spaces around it", { name: " Nightly " }, { name: "Nightly" }],
     ["scopes are sent whole", { scopes: ["inference"] }, { scopes: ["inference"] }],
     ["a client may leave", { onDisconnect: "drain" }, { on_disconnect: "drain" }],
+    ["a client may come back", { onDisconnect: "detach" }, { on_disconnect: "detach" }],
   ] as const)("%s", (_, change, body) => {
     expect(patchBody(KEY, { ...values, ...change })).toEqual(body);
   });

@@ -1,8 +1,8 @@
 /** Calls of all modes at cells: reserved as the exchange does, over leased credit and budgets, with a line of waiting calls at each cell. */
 import type { KeyContext } from "../../../../src/account/keyring.ts";
+import type { HoldMode } from "../../../../src/base/call/hold-mode.ts";
 import { systemClock, systemTimers } from "../../../../src/base/clock.ts";
 import type { Endpoint } from "../../../../src/base/endpoint.ts";
-import type { HoldMode } from "../../../../src/base/hold-mode.ts";
 import type { BudgetScope } from "../../../../src/credits/budgets/budget.ts";
 import type { ClientReply } from "../../../../src/inference/client-reply.ts";
 import { Call, type Incoming, type PlannedCall } from "../../../../src/inference/exchange/call.ts";

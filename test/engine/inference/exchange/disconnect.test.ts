@@ -147,6 +147,14 @@ async function recordOfRun(app: string) {
   return record;
 }
 
+/** From here on calls follow this policy. */
+async function routeBy(name: string, ...lines: readonly string[]): Promise<void> {
+  const body = { name, yaml: lines.join("\n") };
+  const created = await gateway.call("POST", "/v1/policies", { body });
+  const activated = await gateway.call("POST", `/v1/policies/${name}/activate`, { body: { version: 1 } });
+  expect([created.status, activated.status]).toEqual([201, 200]);
+}
+
 /** Resolves when the gateway has closed the last upstream call: test/timed/inference/exchange/disconnect.test.ts has within what time. */
 async function closedSoon(): Promise<void> {
   await until("the upstream call is closed", () => gateway.simulator.openCalls, equals(0));
@@ -259,6 +267,31 @@ describe("drain", () => {
     const cancelled = await leave({ provider: "talks", stream: true, after: 4, key: drainingKey, svc });
     await closedSoon();
     expect(await recordOfRun(cancelled)).toMatchObject({ usage_source: "estimated" });
+  });
+
+  test("T21: a policy's word is above the key's, and the request's above both", async () => {
+    await routeBy(
+      "leaving",
+      "version: 1",
+      "rules:",
+      "  - {match: {tag: drains}, then: {on_disconnect: drain}}",
+      "  - {match: {tag: cancels}, then: {on_disconnect: cancel}}",
+    );
+    const brief = { provider: "brief", stream: true, after: 4 };
+    const talks = { provider: "talks", stream: true, after: 4 };
+    const sources: string[] = [];
+    for (const [leaving, tag, more] of [
+      [brief, "drains", {}],
+      [talks, "drains", { on_disconnect: "cancel" }],
+      [{ ...talks, key: drainingKey }, "cancels", {}],
+      [{ ...brief, key: drainingKey }, "cancels", DRAIN],
+    ] as const) {
+      const metadata = { app: `run-${runs + 1}`, tags: { [tag]: "" } };
+      const app = await leave({ ...leaving, svc: { metadata, ...more } });
+      sources.push((await recordOfRun(app)).usage_source);
+    }
+    expect(sources).toEqual(["provider", "estimated", "estimated", "provider"]);
+    await gateway.call("POST", "/v1/policies/leaving/deactivate", { body: {} });
   });
 
   test("T21: only so many are drained at a time, for a bounded time, the others are cancelled", async () => {

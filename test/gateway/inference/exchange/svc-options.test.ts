@@ -72,7 +72,7 @@ const OPTIONS: readonly (readonly [string, object])[] = [
   ["metadata.tags", { metadata: { tags: { team: "blue" } } }],
   ["compat.strict", { compat: { strict: false } }],
   ["provider_options", { provider_options: { another: { x: 1 } } }],
-  ...["cancel", "drain"].map((how) => [`on_disconnect ${how}`, { on_disconnect: how }] as const),
+  ...["cancel", "drain", "detach"].map((how) => [`on_disconnect ${how}`, { on_disconnect: how }] as const),
   ...["full", "fit"].map((hold) => [`hold ${hold}`, { hold }] as const),
   ["hold_wait_ms of nothing", { hold_wait_ms: 0 }],
   ["data_policy no_train", { data_policy: "no_train" }],

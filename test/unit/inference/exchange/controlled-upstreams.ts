@@ -1,4 +1,6 @@
 /** Attempts over upstreams that the test holds: it says who answers what and when; time passes when it says so. */
+
+import type { OnDisconnect } from "../../../../src/base/call/on-disconnect.ts";
 import type { Endpoint } from "../../../../src/base/endpoint.ts";
 import { platformKey } from "../../../../src/base/provider-key.ts";
 import { type AttemptDeps, Attempts } from "../../../../src/inference/exchange/attempts.ts";
@@ -38,7 +40,7 @@ export interface Options {
   readonly decision?: Partial<Decision>;
   /** Keys of each endpoint's provider. */
   readonly keys?: number;
-  readonly onDisconnect?: "cancel" | "drain";
+  readonly onDisconnect?: OnDisconnect;
   /** Endpoints whose bodies are written when the test says so. */
   readonly inThread?: readonly string[];
   readonly isFaultExpected?: boolean;

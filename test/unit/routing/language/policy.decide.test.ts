@@ -231,6 +231,23 @@ describe("a rule and the defaults", () => {
   });
 });
 
+test("what becomes of a call without its client is the rule's word, else the defaults', else not said", () => {
+  const policy = policyOf(
+    "defaults: {on_disconnect: drain}",
+    "rules:",
+    "  - match: {app: agents}",
+    "    then: {on_disconnect: detach}",
+    "  - match: {app: chat}",
+    "    then: {on_disconnect: cancel}",
+    "  - match: {app: other}",
+    "    then: {sort: price}",
+  );
+  const ofApp = (app: string) => decided(policy, { app }).onDisconnect;
+  expect(["agents", "chat", "other", "none"].map(ofApp)).toEqual(["detach", "cancel", "drain", "drain"]);
+  expect(decided(policyOf("sort: price")).onDisconnect).toBeUndefined();
+  expect(decided(policy, { app: "agents" }, { sort: "price" }).onDisconnect).toBe("detach");
+});
+
 describe("a request", () => {
   const house = policyOf(
     "sort: price",

@@ -126,6 +126,18 @@ describe("the call", () => {
     expect(await notes({ route: { providers: { order: ["dear"] } } })).toEqual(["tried first: dear"]);
   });
 
+  test("says what becomes of a call whose client leaves, where the policy says it", async () => {
+    const yaml =
+      "version: 1\nrules:\n  - {name: agents, match: {app: agents}, then: {on_disconnect: detach}}";
+    await rig.create("house", yaml);
+    const notes = async (app: string) =>
+      ((await dryRun({ app })).decision as { notes: string[] }).notes.slice(1);
+    expect(await notes("agents")).toEqual([
+      "if the client leaves: detach, unless the request says otherwise",
+    ]);
+    expect(await notes("chat")).toEqual([]);
+  });
+
   test("may be too long for everybody: an empty plan with reasons", async () => {
     await rig.create("house");
     expect(await dryRun({ est_input_tokens: 50_000 })).toMatchObject({
