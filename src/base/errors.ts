@@ -68,6 +68,8 @@ export const ERRORS = Object.freeze({
   not_refundable: row(409, "conflict", "not_refundable"),
   no_mandate: row(409, "conflict", "no_mandate"),
   state: row(409, "conflict", "state"),
+  /** A detached call was ended by whoever may. */
+  cancelled: row(409, "conflict", "cancelled"),
   payload_too_large: row(413, "payload_too_large", "payload_too_large"),
   unsupported_media_type: row(415, "unsupported_media_type", "unsupported_media_type"),
   rpm: row(429, "rate_limited", "rpm", true),

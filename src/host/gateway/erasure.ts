@@ -28,11 +28,12 @@ export function handleErasure(house: House): void {
 function stepsOf(house: House): ErasureStep[] {
   const { account, directory, identity } = house.people;
   const { accounts, tickets } = account;
-  const { analytics, billing, kept } = house;
+  const { analytics, billing, detached, kept } = house;
   const { audit, clock, events } = house.ground;
   return [
     billing.endingOfMandates,
     { name: "records of calls", eraseOutside: (orgId) => analytics.erasure.erase(orgId) },
+    { name: "streams of detached calls", eraseOutside: (orgId) => detached.erase(orgId) },
     { name: "what payloads count in the quota", erase: (orgId, most) => kept.bytes.erase(orgId, most) },
     { name: "answers of repeated requests", erase: (orgId, most) => kept.answers.erase(orgId, most) },
     {

@@ -205,6 +205,7 @@ const openCalls = (
     answers: kept.answers,
     responses: kept.responses,
     kept: kept.bytes,
+    detached: house.detached,
     health: routing.health,
     policies: routing.policies,
     bodies,

@@ -20,6 +20,7 @@ import type { LimitsRoom } from "../../credits/limits/open.ts";
 import { BodyBudget } from "../../edge/body/body-budget.ts";
 import { Uploads } from "../../edge/body/uploads.ts";
 import { type Bodies, openBodies } from "../../inference/exchange/body/bodies.ts";
+import type { DetachedCalls } from "../../inference/exchange/detached/detached-calls.ts";
 import { type Kept, openKept } from "../../inference/exchange/kept/open.ts";
 import { openUpstreams, type Upstreams } from "../../inference/upstream/upstreams.ts";
 import type { OutboundRoom } from "../../outbound/open.ts";
@@ -35,6 +36,7 @@ import { type Config, minOrgsOf } from "../settings/config.ts";
 import { tellPlanWarnings } from "../settings/plan-warnings.ts";
 import { billingPorts, billingSettings } from "./billing-ports.ts";
 import { planOfRecord } from "./call-plan.ts";
+import { openDetachedRoom } from "./detached.ts";
 import { type Ground, type GroundPorts, openGround } from "./ground.ts";
 import { groupNames } from "./group-names.ts";
 import { creditNow, type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
@@ -62,6 +64,7 @@ export interface House {
   readonly analytics: Analytics;
   readonly apps: AppRoom;
   readonly kept: Kept;
+  readonly detached: DetachedCalls;
   readonly routing: Routing;
   readonly replays: Replays;
   readonly receipts: Receipts;
@@ -152,6 +155,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     minOrgs: minOrgsOf(config),
   });
   const kept = await openKeptRoom(config, ground, account);
+  const detached = await openDetachedRoom(config, ground, money, outbox);
   const routing = openRouting(ground);
   const sharing = await shareWith(cell, { ...account, ...routing, analytics, money: money.ofCell });
   const replays = openReplayRoom(ground, account, routing, analytics);
@@ -178,6 +182,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     analytics,
     apps,
     kept,
+    detached,
     routing,
     replays,
     upstreams,
@@ -190,6 +195,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     async close(stopTime) {
       for (const part of [uploads, catalog, backup, sharing]) part.close();
       exports.close();
+      detached.close();
       await stopTime.wait("answers for other cells", kept.close());
       await stopTime.wait("jobs", reach.close(jobs.stop()));
       webhooks.close();

@@ -30,6 +30,7 @@ import { creditOperations } from "../../credits/ledger/operations.ts";
 import { budgetOperations } from "../../credits/limits/budget-operations.ts";
 import { type LimitsFilter, limitsOperations } from "../../credits/limits/operations.ts";
 import type { Offered } from "../../edge/routes.ts";
+import { detachedOperations } from "../../inference/exchange/detached/operations.ts";
 import { responseOperations } from "../../inference/exchange/kept/response-operations.ts";
 import { scopeOf } from "../../inference/exchange/reservation/holds.ts";
 import { dataPolicyWarnings } from "../../routing/policies/data-policy-warnings.ts";
@@ -48,7 +49,7 @@ import { VERSION } from "./version.ts";
 /** Below one heading of the reference, routes stand in this order. */
 export function operationsOf(house: House, config: Config): readonly Offered[] {
   const byName = [
-    ...ofCalls(house),
+    ...ofCalls(house, config),
     ...ofAccounts(house, config),
     ...ofMoney(house),
     ...ofOperators(house, config),
@@ -60,10 +61,15 @@ export function operationsOf(house: House, config: Config): readonly Offered[] {
 type ByName = Readonly<Record<string, AnyOperation | StreamOperation>>;
 
 /** Models, policies, and what is recorded of calls. */
-function ofCalls(house: House): readonly ByName[] {
+function ofCalls(house: House, config: Config): readonly ByName[] {
   const { analytics, apps, ground, routing } = house;
   return [
     responseOperations(house.kept),
+    detachedOperations({
+      calls: house.detached,
+      clock: ground.clock,
+      keepAliveMs: config.settings.timeouts.keep_alive_ms,
+    }),
     catalogOperations({
       ...ground,
       healthOf: (endpoint) => routing.health.live(endpoint),

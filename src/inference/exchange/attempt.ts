@@ -98,6 +98,11 @@ export class Attempt implements RelayHost {
     return this.#relay instanceof StreamRelay ? this.#relay.stream : undefined;
   }
 
+  /** More was read of the answer than was told. */
+  get isAhead(): boolean {
+    return this.#relay instanceof StreamRelay && this.#relay.isAhead;
+  }
+
   /** Whether the first content was received. */
   get hasBegun(): boolean {
     return this.#record.ttftMs > 0;

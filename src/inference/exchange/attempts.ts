@@ -328,7 +328,7 @@ export class Attempts implements AttemptHost, Indexed {
 
   shutDown(): void {
     if (this.#over) return;
-    const stream = this.#leader()?.stream;
+    const stream = this.leader?.stream;
     this.#cancelAllBut(undefined);
     this.#finish({ kind: "shut_down", stream });
   }
@@ -337,7 +337,7 @@ export class Attempts implements AttemptHost, Indexed {
     if (this.#over || this.#drainUntilMs > 0) return;
     const call = this.call;
     const asked = call.onDisconnect;
-    const drained = this.#leader();
+    const drained = this.leader;
     const drains = asked === "drain" || drained?.endpoint.provider.quirks.billsAfterDisconnect === true;
     // Such a provider bills an attempt that has not answered yet, too.
     if (drains && drained !== undefined && this.#deps.beginDrain()) {
@@ -351,13 +351,13 @@ export class Attempts implements AttemptHost, Indexed {
   }
 
   #cancelCall(): void {
-    const stream = this.#leader()?.stream;
+    const stream = this.leader?.stream;
     this.#cancelAllBut(undefined);
     this.#finish({ kind: "cancelled", stream });
   }
 
   /** The attempt that has begun to answer, else the oldest. */
-  #leader(): Attempt | undefined {
+  get leader(): Attempt | undefined {
     return this.#running.find(({ hasBegun }) => hasBegun) ?? this.#running[0];
   }
 

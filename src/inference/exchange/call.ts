@@ -21,6 +21,7 @@ import type { AnswerIdentity, AnswerNames, ClientFormat, ClientRequest } from ".
 import type { ClientReply } from "../client-reply.ts";
 import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
 import { appOfHeaders } from "./app-name.ts";
+import type { DetachedReply } from "./detached/detached-reply.ts";
 import type { AnsweredAs } from "./forms/answered-as.ts";
 import type { Indexed } from "./live/live.ts";
 import type { MediaShare } from "./media/media-budget.ts";
@@ -118,6 +119,8 @@ export class Call implements Indexed {
   settledMs = 0;
   /** The client left, and the call continues, so that a repetition of the request gets the answer. */
   runsWithoutClient = false;
+  /** What takes the place of its client, where it goes on whatever that does. */
+  detached: DetachedReply | undefined;
   /** The upstream reported more than the hold covered; the call was charged for all of it. */
   reserveExceeded = false;
   /** Number of things that the upstream reported and its endpoint has no price for. */
@@ -237,6 +240,8 @@ export type NotKeptReason = "cut" | "private" | "quota";
 
 /** The lock of a call on its `Idempotency-Key`: see `idempotency.ts`. */
 export interface IdempotencyLock {
+  /** From now on the answer goes to another client. @param over makes it of the one that it went to */
+  passThrough(over: (client: ClientReply) => ClientReply): void;
   /** Bytes that the answer takes in the org's quota if it is kept. @param last as of `keep` */
   keptBytes(last: Buffer): number;
   /**

@@ -14,9 +14,11 @@ import { type AttemptDeps, Attempts } from "./attempts.ts";
 import type { Bodies } from "./body/bodies.ts";
 import { type AdmittedCall, Call, type Incoming, type PlannedCall, type ReservedCall } from "./call.ts";
 import { type ContinueDeps, continued } from "./continue.ts";
+import type { DetachedCalls } from "./detached/detached-calls.ts";
+import { detach, type JoinDeps, joined } from "./detached/join.ts";
+import { progressOf } from "./detached/progress.ts";
+import { CallCounts, type CountsOfCalls } from "./figures/call-counts.ts";
 import { missedEndpoints } from "./figures/missed.ts";
-import { NameCounts } from "./figures/name-counts.ts";
-import { RefusalCounts } from "./figures/refusal-counts.ts";
 import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./kept/idempotency.ts";
 import { type KeepRoomDeps, takeKeptRoom } from "./kept/keep-room.ts";
@@ -46,6 +48,8 @@ export interface ExchangeDeps {
   readonly attempt: Omit<AttemptDeps, "beginDrain" | "endDrain" | "firstContent">;
   readonly shadow: Omit<ShadowDeps, "isAwaited">;
   readonly settle: SettleDeps;
+  readonly detached: DetachedCalls;
+  readonly join: JoinDeps;
   /** Those who watch calls as they run. */
   readonly watched: WatchedCalls;
   /** At most this many calls at a time are read to their end after their client left. */
@@ -62,23 +66,11 @@ export interface ExchangeDeps {
   readonly onEndpointMissed: (endpoint: Endpoint, orgId: string) => void;
 }
 
-export interface ExchangeCounts {
+export interface ExchangeCounts extends CountsOfCalls {
   readonly live: number;
   readonly draining: number;
   /** Number of calls that wait for what other calls hold. */
   readonly waiting: number;
-  /** Number of calls by outcome since the start. */
-  readonly ended: Readonly<Record<Outcome["kind"], number>>;
-  /** Number of calls whose upstream reported more than was held for them. */
-  readonly reserveExceeded: number;
-  /** Number of tiers and tools that upstreams reported and their endpoints have no price for. */
-  readonly unpricedReports: number;
-  /** Number of members of bodies that the table of extras does not list, by name. */
-  readonly unlistedMembers: Readonly<Record<string, number>>;
-  /** Number of attempts that a provider refused, by the row of the table of refusals. */
-  readonly refusals: Readonly<Record<string, number>>;
-  /** Number of refusals that no row matched, by provider. */
-  readonly unmatchedRefusals: Readonly<Record<string, number>>;
   readonly shadows: ShadowCounts;
   readonly fetches: FetchCounts;
 }
@@ -100,24 +92,10 @@ export class Exchange {
   readonly #waits: HoldQueue;
   readonly #reserveDeps: ReserveDeps;
   readonly #shadows: Shadows;
-  readonly #ended: Record<Outcome["kind"], number> = {
-    whole: 0,
-    streamed: 0,
-    broken: 0,
-    exhausted: 0,
-    cancelled: 0,
-    failed: 0,
-    refused: 0,
-    faulted: 0,
-    shut_down: 0,
-  };
+  readonly #counts = new CallCounts();
   /** Number of calls between `run` and the end of their settlement. */
   #openCalls = 0;
   #draining = 0;
-  #reserveExceeded = 0;
-  #unpricedReports = 0;
-  readonly #unlisted = new NameCounts();
-  readonly #refusals = new RefusalCounts();
   #closing = false;
   /** `drain`'s time is over: calls that begin to attempt now are ended at once. */
   #isShuttingDown = false;
@@ -165,7 +143,7 @@ export class Exchange {
     release();
     const message = "The gateway has as many connections open as it may.";
     const error = fail("gateway_unavailable", message, { retryAfterMs: 1000 });
-    this.#ended.refused++;
+    this.#counts.ended("refused");
     const headers = JSON_TYPE + identityHeaders(requestId) + retryHeaders(error);
     reply.send(error.status, headers, format.errorBody(error, requestId));
   }
@@ -177,6 +155,10 @@ export class Exchange {
       this.#callEnded(call);
       return;
     }
+    if (claim.kind === "running") {
+      this.#next(call, joined(this.#deps.join, call, claim), this.#left);
+      return;
+    }
     const { lock } = claim;
     call.idempotencyLock = lock;
     call.incoming = { ...call.incoming, reply: lock.recorder };
@@ -184,7 +166,10 @@ export class Exchange {
     // forbids that or the call is over.
     lock.recorder.mayRunWithoutClient = () => {
       call.runsWithoutClient =
-        !call.settled && call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
+        !call.settled &&
+        call.detached === undefined &&
+        call.request?.svc.onDisconnect !== "cancel" &&
+        this.#beginDrain();
       return call.runsWithoutClient;
     };
     this.#read(call);
@@ -195,18 +180,23 @@ export class Exchange {
     this.#next(call, this.#deps.bodies.read(format, body), this.#continue);
   }
 
+  /** It was no call of its own: another one answered. */
+  readonly #left = (_: unknown, call: Call): void => this.#callEnded(call);
+
   // The steps, in their order: each is given what the one before it returned. They are fields so that no call makes functions of its own.
 
   readonly #continue = (read: ClientRequest, call: Call): void => {
-    for (const name of read.extras.unlisted) this.#unlisted.count(name);
+    this.#counts.unlisted(read.extras.unlisted);
     this.#next(call, continued(this.#deps.continue, call, read), this.#admit);
   };
   readonly #admit = (request: ClientRequest, call: Call): void =>
     this.#next(call, admit(this.#deps.admit, call.withRequest(request)), this.#plan);
   readonly #plan = (call: AdmittedCall): void =>
     this.#next(call, planCall(this.#deps.plan, call), this.#fetch);
-  readonly #fetch = (call: PlannedCall): void =>
+  readonly #fetch = (call: PlannedCall): void => {
+    if (call.onDisconnect === "detach") detach(this.#deps.detached, call);
     this.#next(call, this.#fetches.fetchFor(call), this.#keepRoom);
+  };
   readonly #keepRoom = (call: PlannedCall): void =>
     this.#next(call, takeKeptRoom(this.#deps.keepRoom, call), this.#reserve);
   readonly #reserve = (call: PlannedCall): void =>
@@ -214,6 +204,10 @@ export class Exchange {
   readonly #attempt = (call: ReservedCall): void => {
     const attempts = new Attempts(this.#attemptDeps, call, this.#attempted);
     this.#live.add(attempts);
+    if (call.detached !== undefined) {
+      const progress = progressOf(this.#deps.settle, call, () => attempts.leader);
+      this.#deps.detached.began(call.requestId, progress);
+    }
     // The call may have waited for its reservation until after the shutdown.
     if (this.#isShuttingDown) attempts.shutDown();
     else attempts.run();
@@ -241,12 +235,7 @@ export class Exchange {
       live: this.#openCalls,
       draining: this.#draining,
       waiting: this.#waits.size,
-      ended: this.#ended,
-      reserveExceeded: this.#reserveExceeded,
-      unpricedReports: this.#unpricedReports,
-      unlistedMembers: this.#unlisted.all(),
-      refusals: this.#refusals.byRow(),
-      unmatchedRefusals: this.#refusals.unmatched(),
+      ...this.#counts.all(),
       shadows: this.#shadows.counts(),
       fetches: this.#fetches.counts(),
     };
@@ -284,11 +273,11 @@ export class Exchange {
   #settle(call: Call, outcome: Outcome): void {
     // A step may throw after the call has ended: the first outcome counts.
     if (call.settled) return;
-    this.#ended[outcome.kind]++;
+    this.#counts.ended(outcome.kind);
     this.#reportCanaryResult(call);
     for (const attempt of call.attempts) {
       if (attempt.outcome !== "ok" && attempt.outcome !== "cancelled") {
-        this.#refusals.count(attempt);
+        this.#counts.refused(attempt);
         this.#deps.onUpstreamFailure(call.requestId, attempt);
       }
     }
@@ -323,8 +312,7 @@ export class Exchange {
       this.#abort(call, asWeirError(error));
     }
     this.#settling.remove(call);
-    if (call.reserveExceeded) this.#reserveExceeded++;
-    this.#unpricedReports += call.unpricedReports;
+    this.#counts.closed(call);
     void call.idempotencyLock?.release();
     // If settlement failed, the shadow run does not know yet that the call has ended.
     call.shadow?.primaryEnded(undefined);

@@ -15,6 +15,7 @@ import type { Upstreams } from "../upstream/upstreams.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Bodies } from "./body/bodies.ts";
 import type { Incoming } from "./call.ts";
+import type { DetachedCalls } from "./detached/detached-calls.ts";
 import { type Exchange, type ExchangeDeps, openExchange } from "./exchange.ts";
 import { Latencies } from "./figures/latencies.ts";
 import { callMetrics } from "./figures/metrics.ts";
@@ -44,6 +45,7 @@ export interface ModelCallPorts
   readonly purse: Purse;
   readonly budgets: Budgets;
   readonly bodies: Bodies;
+  readonly detached: DetachedCalls;
   readonly upstreams: Upstreams;
   readonly outbound: Pick<Outbound, "send">;
   /** What may be fetched from addresses in bodies. */
@@ -66,7 +68,7 @@ export interface ModelCalls {
 export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): ModelCalls {
   const { limits: bounds, timeouts } = settings;
   const { clock, store, bodies, responses, limits, purse, budgets, health, kept, onFault } = ports;
-  const { catalog, policies, ownKeys } = ports;
+  const { catalog, policies, ownKeys, detached } = ports;
   const byokFee = byokFeeOf(settings);
   const defaultMaxTokens = bounds.default_max_tokens;
   const holding = { clock, timers: systemTimers, limits, purse, budgets };
@@ -85,6 +87,8 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
     hasRoomFor: ports.hasRoomFor,
     watched: new WatchedCalls(ports),
     answers: ports.answers,
+    detached,
+    join: { calls: detached, clock, keepAliveMs: timeouts.keep_alive_ms, onFault },
     maxDrains: bounds.max_drains,
     commitMs: timeouts.commit_ms,
     continue: continuing,
@@ -132,6 +136,7 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
       responses,
       kept,
       latencies,
+      detached,
       byokFee,
       onFault,
       outbox: ports.outbox,

@@ -89,6 +89,11 @@ export class StreamRelay extends Relay {
     return stream.complete || isInMiddle || this.#form?.isCollecting === true || super.isWriting;
   }
 
+  /** More was read than was sent: it waits for the hold. */
+  get isAhead(): boolean {
+    return this.#isWaiting;
+  }
+
   clientGone(): void {
     this.#clientGone = true;
     this.#isClientSlow = false;

@@ -21,6 +21,9 @@ export const callLimitFields = {
   max_payload_bytes: count.default(64 * 1024),
   /** Concurrent calls read to their end after the client disconnected (`on_disconnect: drain`). */
   max_drains: count.default(256),
+  /** Bytes of events that are kept of one detached call (`on_disconnect: detach`), and of all of an org: beyond them the oldest go. */
+  max_detached_call_bytes: positive.min(64 * 1024).default(16 * 1024 * 1024),
+  max_detached_org_bytes: positive.min(64 * 1024).default(256 * 1024 * 1024),
   /** Concurrent copies of calls to shadow endpoints of routing policies. */
   max_shadows: count.default(64),
   /** False: orgs pay for their copies, whatever their policies say. */

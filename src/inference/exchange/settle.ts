@@ -16,15 +16,15 @@ import type { CallRecord } from "../../record/record.ts";
 import type { Store } from "../../store/store.ts";
 import { NOTHING_SENT } from "../../wire/extras/sent.ts";
 import type { AnswerStream } from "../../wire/format.ts";
-import type { ReplyFacts, SvcReply } from "../../wire/neutral/contract.ts";
+import type { ReplyFacts } from "../../wire/neutral/contract.ts";
 import { passageTo } from "../../wire/passages.ts";
 import { limitWarnings } from "../../wire/relay/limit-warnings.ts";
 import { shortPointer } from "../../wire/relay/short-pointer.ts";
 import type { Call } from "./call.ts";
-import { errorEvents, isToldInStream } from "./errors/error-events.ts";
+import { type Delivery, deliveryOf } from "./delivery.ts";
+import type { DetachedCalls } from "./detached/detached-calls.ts";
 import { callerError } from "./failure.ts";
 import { type Latencies, modelClass } from "./figures/latencies.ts";
-import { answerHeaders, retryHeaders, streamHeaders, typelessHeaders } from "./headers.ts";
 import { NOT_STORED, replayWriter, responseWriter } from "./kept/keep.ts";
 import type { StoredResponses } from "./kept/stored-responses.ts";
 import { type Metered, meter } from "./meter.ts";
@@ -42,20 +42,13 @@ export interface SettleDeps extends RecordDeps, HoldDeps {
   /** The quota that payloads count in. */
   readonly kept: KeptBytes;
   readonly latencies: Latencies;
+  readonly detached: Pick<DetachedCalls, "ending">;
   /** Charged instead of tokens if an org's own provider key answered. */
   readonly byokFee: ByokFee;
   /** Reports a fault of the gateway to the operator's log; clients never see it. */
   readonly onFault: (error: unknown, requestId: string) => void;
   /** Told of every record, once its commit is on its way. Undefined where nobody traces or measures calls. Never throws. */
   readonly onRecord: ((record: CallRecord, trace: CallTrace | undefined) => void) | undefined;
-}
-
-/** What is sent after the charge is committed. */
-interface Delivery {
-  readonly bytes: Buffer;
-  /** The status that the client sees. */
-  readonly status: number;
-  send(): void;
 }
 
 /** Told how a settlement ended: everything is committed and handed to the socket, or not, because of an error. */
@@ -151,7 +144,7 @@ function close(
     queueMicrotask(settled);
     return;
   }
-  const gone = call.incoming.reply.gone;
+  const { gone } = call.incoming.reply;
   call.bytesOut += delivery.bytes.length;
   const ending: Ending = {
     status: statusOf(outcome, gone),
@@ -164,8 +157,8 @@ function close(
     isPayloadLeftOut: isPayloadLeftOut || (stream !== undefined && kept === undefined),
   };
   call.shadow?.primaryEnded(ending);
-  const whole = error === undefined && outcome.kind !== "cancelled";
-  const answered = whole || metered.cost.total_micro_usd > 0;
+  const putLog = logEnd(deps, call, delivery);
+  const answered = isAnswered(outcome, error, metered);
   // First, because its client asked for it.
   const storeReplay = answered ? replayWriter(call, outcome, error, delivery.bytes, gone) : undefined;
   const storeResponse =
@@ -182,12 +175,12 @@ function close(
     call.waitedMs,
   );
   call.admission?.release();
-  if (payloadPool !== undefined)
-    payloadPool.payloadBytes += (record.request?.length ?? 0) + (record.response?.length ?? 0);
+  if (payloadPool !== undefined) payloadPool.payloadBytes += payloadBytes(record);
   const committed = charge(deps, call.reservation?.holds, call, metered, () => {
     deps.outbox.put(prepared);
     storeReplay?.();
     storeResponse?.put();
+    putLog();
     if (payloadPool !== undefined) deps.kept.cover(payloadPool);
   });
   // What was stored counts by now.
@@ -204,6 +197,24 @@ function close(
   const sent = told === undefined ? committed : Promise.all([committed, told.then(() => delivery.send())]);
   sent.then(() => settled(), settled);
 }
+
+const payloadBytes = ({ request, response }: CallRecord): number =>
+  (request?.length ?? 0) + (response?.length ?? 0);
+
+/** Whether a whole answer, or a part that was charged, is delivered. */
+const isAnswered = ({ kind }: Outcome, error: WeirError | undefined, { cost }: Metered): boolean =>
+  (error === undefined && kind !== "cancelled") || cost.total_micro_usd > 0;
+
+/** @returns puts the end of a detached call's log, in the act that charges the call */
+function logEnd(
+  { detached }: SettleDeps,
+  { detached: log, requestId }: Call,
+  { bytes, told, status }: Delivery,
+): () => void {
+  return log === undefined ? NOTHING : detached.ending(requestId, told?.() ?? bytes, status);
+}
+
+const NOTHING = (): void => {};
 
 /** Nobody repeats or continues a call before its last bytes: other cells are told first. Alone there is nothing to wait for. */
 function sendLast(
@@ -335,65 +346,3 @@ function statusOf(outcome: Outcome, gone: boolean): Ending["status"] {
   if (outcome.kind === "cancelled" || gone) return "cancelled";
   return outcome.kind === "whole" || outcome.kind === "streamed" ? "ok" : "error";
 }
-
-function deliveryOf(
-  deps: SettleDeps,
-  call: Call,
-  outcome: Outcome,
-  error: WeirError | undefined,
-  metered: Metered,
-): Delivery {
-  if (outcome.kind === "cancelled") return NO_DELIVERY;
-  if (outcome.kind === "whole")
-    return wholeAnswer(deps, call, outcome.answer.write(metered.usage, svcReply(call, metered)));
-  if (outcome.kind === "streamed") {
-    const { unsent, stream } = outcome;
-    const end = stream.close(metered.usage, svcReply(call, metered));
-    const bytes = Buffer.allocUnsafe(unsent.length + end.length);
-    bytes.set(unsent);
-    bytes.write(end, unsent.length, "latin1");
-    return lastEvents(deps, call, bytes);
-  }
-  const failure = error ?? fail("internal", "The call ended without an answer.");
-  if (call.streaming || isToldInStream(call, failure)) {
-    const { nextSequence } = outcome.kind === "exhausted" ? outcome.delivered : (streamOf(outcome) ?? {});
-    const at = { unsent: unsentOf(outcome), sequence: call.streaming ? (nextSequence ?? 0) : 0 };
-    return lastEvents(deps, call, errorEvents(deps.clock, call, failure, at));
-  }
-  return errorAnswer(deps, call, failure);
-}
-
-const wholeAnswer = ({ limits }: SettleDeps, call: Call, bytes: Buffer): Delivery => ({
-  bytes,
-  status: 200,
-  send: () => call.incoming.reply.sendJson(200, typelessHeaders(limits, call), bytes),
-});
-
-function errorAnswer({ limits }: SettleDeps, call: Call, failure: WeirError): Delivery {
-  const { reply, format } = call.incoming;
-  const envelope = format.errorBody(failure, call.requestId);
-  const headers = answerHeaders(limits, call) + retryHeaders(failure);
-  const { status } = failure;
-  return { bytes: Buffer.from(envelope), status, send: () => reply.send(status, headers, envelope) };
-}
-
-/** Events that end a stream. They are all of it where nothing was sent before. */
-const lastEvents = ({ limits }: SettleDeps, call: Call, bytes: Buffer): Delivery => ({
-  bytes,
-  status: 200,
-  send() {
-    const { reply, format } = call.incoming;
-    if (!call.streaming) reply.openStream(streamHeaders(limits, call), format.keepAlive);
-    reply.end(bytes);
-  },
-});
-
-const NO_DELIVERY: Delivery = { bytes: Buffer.alloc(0), status: 200, send: () => {} };
-
-const svcReply = (call: Call, metered: Metered): SvcReply => ({
-  request_id: call.requestId,
-  provider: call.endpoint?.provider.id ?? "",
-  endpoint_id: call.endpoint?.id ?? "",
-  cost: metered.cost,
-  warnings: call.warnings,
-});

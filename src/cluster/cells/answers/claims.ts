@@ -18,7 +18,7 @@ export interface ClaimsOptions {
 }
 
 /** What Redis keeps of an answer besides its bytes. */
-export type AnswerFacts = Pick<KeptAnswer, "requestId" | "status" | "isStream" | "lost">;
+export type AnswerFacts = Pick<KeptAnswer, "requestId" | "status" | "isStream" | "isNumbered" | "lost">;
 
 interface Ask {
   readonly id: string;

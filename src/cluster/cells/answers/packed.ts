@@ -26,10 +26,16 @@ export interface Keeping {
 
 export function answerOperation(
   id: string,
-  { orgId = "", fingerprint, requestId, status, isStream, lost, body }: KeptAnswer,
+  { orgId = "", fingerprint, requestId, status, isStream, isNumbered, lost, body }: KeptAnswer,
   { blobs, leftMs, mostBytes }: Keeping,
 ): Operation {
-  const facts: AnswerFacts = { requestId, status, isStream, ...(lost && { lost }) };
+  const facts: AnswerFacts = {
+    requestId,
+    status,
+    isStream,
+    ...(isNumbered && { isNumbered }),
+    ...(lost && { lost }),
+  };
   const blob = lost === undefined ? blobs.add(body) : 0;
   return ["answer", id, orgId, fingerprint, JSON.stringify(facts), leftMs, blob, mostBytes];
 }

@@ -74,6 +74,8 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   response_days: "fetched",
   // Names of answers and responses that were deleted or erased: each cell removes its own of them.
   forgotten: "shared",
+  // Streams of detached calls: other cells ask the one that runs them.
+  detached: "local",
   // Records and ledger entries on their way to ClickHouse.
   outbox: "local",
   outbox_apart: "local",

@@ -15,10 +15,12 @@ import type { KeptChange } from "../../../credits/kept/kept-counts.ts";
 import type { Store, Table } from "../../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../../store/tables/expiring-table.ts";
 import { PAST_IDS } from "../../../store/tables/key-order.ts";
+import { EventNumbers } from "../../../wire/neutral/event-numbers.ts";
 import type { ClientReply } from "../../client-reply.ts";
 import type { Call, IdempotencyLock, NotKeptReason } from "../call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "../headers.ts";
 import type { Claimed, KeptAnswer, LostReason, SharedAnswers } from "./kept-rows.ts";
+import { RecordingReply } from "./recording-reply.ts";
 
 /** How long an answer can be replayed: an hour more than promised, because answers are deleted by whole hours. */
 const KEEP_HOURS = 25;
@@ -33,6 +35,8 @@ export const ANSWER_TABLES = {
 export type Claim =
   | { readonly kind: "first"; readonly lock: RecordingLock }
   | { readonly kind: "replay"; readonly answer: KeptAnswer }
+  /** `requestId`: of the call that answers the key; undefined where it is not known. `error`: what its repetition gets unless it is detached. */
+  | { readonly kind: "running"; readonly requestId: string | undefined; readonly error: WeirError }
   | { readonly kind: "refused"; readonly error: WeirError };
 
 /** The lock of the call that answers a key. It ends with `release`. */
@@ -42,6 +46,7 @@ class RecordingLock implements IdempotencyLock {
   readonly #owner: KeptOwner;
   readonly #id: string;
   readonly #fingerprint: string;
+  #isDetached = false;
   #isReleased = false;
 
   constructor(
@@ -56,6 +61,11 @@ class RecordingLock implements IdempotencyLock {
     this.#id = id;
     this.#fingerprint = fingerprint;
     this.recorder = recorder;
+  }
+
+  passThrough(over: (client: ClientReply) => ClientReply): void {
+    this.recorder.passThrough(over);
+    this.#isDetached = true;
   }
 
   keptBytes(last: Buffer): number {
@@ -74,6 +84,7 @@ class RecordingLock implements IdempotencyLock {
       orgId,
       fingerprint: this.#fingerprint,
       ...(environment === "test" && { isTest: true }),
+      ...(this.#isDetached && answer.isStream && { isNumbered: true }),
     };
     this.#answers.put(this.#id, { ...answer, ...kept, ...whose });
   }
@@ -118,8 +129,8 @@ export class IdempotentAnswers {
   readonly #answers: ExpiringTable<KeptAnswer>;
   /** [org id, id of the answer]: erasure finds an org's answers by it. */
   readonly #byOrg: Table<true>;
-  /** Keys in progress, with their requests' fingerprints. */
-  readonly #running = new Map<string, string>();
+  /** Keys in progress, with their requests. */
+  readonly #running = new Map<string, RunningKey>();
 
   constructor(deps: IdempotencyDeps) {
     this.#deps = deps;
@@ -155,9 +166,10 @@ export class IdempotentAnswers {
     const id = idOf(call);
     const running = this.#running.get(id);
     const kept = running === undefined ? this.#answers.get([id]) : undefined;
-    if (running !== undefined) return repeated({ kind: "running", fingerprint: running }, fingerprint);
+    if (running !== undefined) return repeated({ kind: "running", ...running }, fingerprint);
     if (kept !== undefined) return repeated({ kind: "answered", answer: kept }, fingerprint);
-    this.#running.set(id, fingerprint);
+    const { requestId } = call;
+    this.#running.set(id, { fingerprint, requestId });
     const { shared } = this.#deps;
     if (shared === undefined) return this.#first(call, id, fingerprint);
     return shared.claim(id, fingerprint).then(
@@ -244,13 +256,19 @@ export class IdempotentAnswers {
   }
 }
 
+/** The request that a key is in progress with. */
+interface RunningKey {
+  readonly fingerprint: string;
+  readonly requestId: string;
+}
+
 /** What a call gets whose key another one has, or had. */
 function repeated(claimed: Exclude<Claimed, { kind: "first" }>, fingerprint: string): Claim {
   const known = claimed.kind === "running" ? claimed.fingerprint : claimed.answer.fingerprint;
   if (known !== fingerprint)
     return refused("idempotency_mismatch", "This Idempotency-Key was used with another request.");
   if (claimed.kind === "running")
-    return refused("idempotency_in_progress", "The first request with this Idempotency-Key is under way.");
+    return { kind: "running", requestId: claimed.requestId, error: inProgress() };
   const { lost } = claimed.answer;
   if (lost !== undefined) return refused("state", NOT_KEPT[lost]);
   return { kind: "replay", answer: claimed.answer };
@@ -268,15 +286,17 @@ const NOT_KEPT: Readonly<Record<LostReason, string>> = {
     "The gateway with the first request with this Idempotency-Key was shut down for good: whether it was billed is not known.",
 };
 
-const refused = (
-  kind: "idempotency_mismatch" | "idempotency_in_progress" | "state",
-  message: string,
-): Claim => ({
+const PARAM = "Idempotency-Key";
+
+const inProgress = (): WeirError =>
+  fail("idempotency_in_progress", "The first request with this Idempotency-Key is under way.", {
+    param: PARAM,
+    retryAfterMs: 1000,
+  });
+
+const refused = (kind: "idempotency_mismatch" | "state", message: string): Claim => ({
   kind: "refused",
-  error: fail(kind, message, {
-    param: "Idempotency-Key",
-    ...(kind === "idempotency_in_progress" && { retryAfterMs: 1000 }),
-  }),
+  error: fail(kind, message, { param: PARAM }),
 });
 
 /**
@@ -295,85 +315,18 @@ function idOf({ key, incoming }: Call): string {
  * Sends a stored answer, under the id of the call that made it. A stream is sent as one body too, because all of it is
  * known.
  */
-export function replay(reply: ClientReply, { status, requestId, isStream, body }: KeptAnswer): void {
-  const head = (isStream ? STREAM_TYPE : JSON_TYPE) + identityHeaders(requestId) + REPLAYED;
-  reply.send(status, head, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+export function replay(
+  reply: ClientReply,
+  { status, requestId, isStream, isNumbered, body }: KeptAnswer,
+): void {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  reply.send(
+    status,
+    replayHeaders(isStream, requestId),
+    isNumbered === true ? new EventNumbers().numbered(bytes) : bytes,
+  );
 }
 
-const REPLAYED = "idempotent-replayed: true\r\n";
-
-/** Passes an answer on and records it, up to a maximum size. */
-class RecordingReply implements ClientReply {
-  readonly #reply: ClientReply;
-  readonly #maxBytes: number;
-  #parts: Buffer[] = [];
-  #bytes = 0;
-  /** The client left, and the call continues, so that a repetition of its request gets the answer. */
-  #runsWithoutClient = false;
-  #resume: (() => void) | undefined;
-  /** Called when the client leaves: whether the call continues without it. */
-  mayRunWithoutClient: () => boolean = () => false;
-
-  constructor(reply: ClientReply, maxBytes: number) {
-    this.#reply = reply;
-    this.#maxBytes = maxBytes;
-  }
-
-  get gone(): boolean {
-    return this.#reply.gone && !this.#runsWithoutClient;
-  }
-
-  /** Bytes of the answer, if it is kept: 0 where it exceeded the maximum size. */
-  bytesWith(last: Buffer): number {
-    const bytes = this.#bytes + last.length;
-    return bytes > this.#maxBytes ? 0 : bytes;
-  }
-
-  /** The whole answer; undefined if it exceeded the maximum size. */
-  with(last: Buffer): Buffer | undefined {
-    return this.#bytes + last.length > this.#maxBytes ? undefined : Buffer.concat([...this.#parts, last]);
-  }
-
-  send(status: number, headers: string, body: Buffer | string): void {
-    this.#reply.send(status, headers, body);
-  }
-
-  sendJson(status: number, headers: string, body: Buffer | string): void {
-    this.#reply.sendJson(status, headers, body);
-  }
-
-  openStream(headers: string, filler: string): void {
-    this.#reply.openStream(headers, filler);
-  }
-
-  write(chunk: Buffer): boolean {
-    this.#bytes += chunk.length;
-    if (this.#bytes <= this.#maxBytes) this.#parts.push(Buffer.from(chunk));
-    else this.#parts = [];
-    return this.#reply.write(chunk);
-  }
-
-  end(chunk?: Buffer): void {
-    this.#reply.end(chunk);
-  }
-
-  abort(): void {
-    this.#reply.abort();
-  }
-
-  onDrain(resume: () => void): void {
-    this.#resume = resume;
-    this.#reply.onDrain(resume);
-  }
-
-  onGone(gone: () => void): void {
-    this.#reply.onGone(() => {
-      // A later step of a call that runs without its client since an earlier one.
-      if (this.#runsWithoutClient) return;
-      this.#runsWithoutClient = this.mayRunWithoutClient();
-      // The client is gone: the upstream need not wait until it reads.
-      if (this.#runsWithoutClient) this.#resume?.();
-      else gone();
-    });
-  }
-}
+/** @param requestId of the call whose answer it is */
+export const replayHeaders = (isStream: boolean, requestId: string): string =>
+  `${isStream ? STREAM_TYPE : JSON_TYPE}${identityHeaders(requestId)}idempotent-replayed: true\r\n`;

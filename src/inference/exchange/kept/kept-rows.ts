@@ -15,6 +15,8 @@ export interface KeptAnswer {
   readonly requestId: string;
   readonly status: number;
   readonly isStream: boolean;
+  /** Its call was detached: its events have numbers, which `body` leaves out. Absent: they have none. */
+  readonly isNumbered?: boolean;
   /** Why it cannot be replayed; undefined if it can. */
   readonly lost?: LostReason;
   readonly body: Uint8Array;
@@ -51,7 +53,8 @@ export interface StoredResponse {
 
 export type Claimed =
   | { readonly kind: "first" }
-  | { readonly kind: "running"; readonly fingerprint: string }
+  /** `requestId`: absent where it is not known. */
+  | { readonly kind: "running"; readonly fingerprint: string; readonly requestId?: string | undefined }
   | { readonly kind: "answered"; readonly answer: KeptAnswer };
 
 /** What is known of an answer that has no bytes any more. `orgId`: "" where it is not known. */

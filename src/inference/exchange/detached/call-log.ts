@@ -1,0 +1,41 @@
+/** What is known of a detached call beside its events: whose it is, in which format it is told, and how it ended. */
+import type { FormatName } from "../../../wire/format.ts";
+import type { EventLog } from "./event-log.ts";
+
+/** Whose call it is: readers have the same project and environment, or may read the org's payloads. */
+export interface CallOwner {
+  readonly orgId: string;
+  readonly projectId: string;
+  readonly environment: "live" | "test";
+}
+
+export interface LoggedCall extends CallOwner {
+  /** Its request id. */
+  readonly id: string;
+  readonly format: FormatName;
+  /** False: its answer is one body, not events. */
+  readonly isStream: boolean;
+  /** Nothing of it may be stored: it ends with the process. */
+  readonly isZdr: boolean;
+  /** Wall clock, milliseconds. */
+  readonly startedMs: number;
+}
+
+/** The answer of a call that is no stream. */
+export interface WholeBody {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+export interface CallLog {
+  readonly call: LoggedCall;
+  readonly events: EventLog;
+  /** When it ended, wall clock; 0 while it runs. */
+  readonly endedMs: number;
+  /** Its process was killed while it ran: the last event says so. */
+  readonly isBrokenOff: boolean;
+  /** Once it has ended, the answer of a call that is no stream; undefined where it is not kept. */
+  whole(): WholeBody | undefined;
+  /** Ends the call as if its client had left; what was said is charged. Does nothing once it has ended. */
+  cancel(): void;
+}

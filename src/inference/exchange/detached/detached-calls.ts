@@ -1,0 +1,362 @@
+/**
+ * Detached calls of this process: those that run, and those that ended some minutes ago. What a running call says is stored a few times
+ * a second, in one act for all calls; its end is stored in the commit that settles it, so a log without an end is a call that nobody
+ * was charged for.
+ */
+import type { KeyObject } from "node:crypto";
+import type { Clock } from "../../../base/clock.ts";
+import { MINUTE_MS } from "../../../base/time.ts";
+import type { CallRecord } from "../../../record/record.ts";
+import type { Store } from "../../../store/store.ts";
+import type { ClientReply } from "../../client-reply.ts";
+import type { PlannedCall } from "../call.ts";
+import type { Metered } from "../meter.ts";
+import type { CallLog, LoggedCall } from "./call-log.ts";
+import { DetachedReply, type LogKeeper } from "./detached-reply.ts";
+import { EndedLog } from "./ended-log.ts";
+import { EventLog, type StoredParts } from "./event-log.ts";
+import { type LogCipher, logCiphers } from "./log-cipher.ts";
+import { type CallRow, LogRows } from "./log-rows.ts";
+import { OrgLogs } from "./org-logs.ts";
+import { type ReadableCall, readable } from "./read-log.ts";
+
+/** How long the log of a call is kept that has ended. */
+export const KEEP_MS = 10 * MINUTE_MS;
+/** What was said is stored after this time at most: so much is not charged where the process is killed. */
+const STORE_MS = 100;
+/** How often old logs are looked for, and readers that are silent for long. */
+const TICK_MS = 1000;
+/** Calls whose events one act stores. */
+const CALLS_AT_ONCE = 500;
+
+export interface DetachedBounds {
+  /** Bytes of events of one call, and of all calls of an org, that are kept. */
+  readonly callBytes: number;
+  readonly orgBytes: number;
+}
+
+export interface DetachedPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly masterKeys: readonly [KeyObject, ...KeyObject[]];
+  readonly bounds: DetachedBounds;
+  /** The life of this cell; empty in a gateway alone. */
+  readonly life: string;
+  readonly onFault: (error: unknown, requestId: string) => void;
+  /** Undefined in a gateway alone. */
+  readonly elsewhere?: CallsElsewhere | undefined;
+}
+
+/** Detached calls of other cells. */
+export interface CallsElsewhere {
+  /** Undefined: no cell has it. @throws WeirError 503 (as a rejection) where a cell that may have it is away */
+  find(id: string): Promise<ReadableCall | undefined>;
+}
+
+/** What the exchange knows of a running call. */
+export interface CallProgress {
+  /** Its record, if it broke off now. */
+  record(): CallRecord;
+  /** What it would be charged then; undefined: it has read more than it said, which is to be asked again. */
+  metered(): Metered | undefined;
+}
+
+interface Running {
+  readonly reply: DetachedReply;
+  readonly row: Omit<CallRow, "keptFrom">;
+  readonly cipher: LogCipher;
+  /** Set once its first attempt begins. */
+  progress: CallProgress | undefined;
+  /** What it would be charged, as last known. */
+  metered: Metered | undefined;
+  isStored: boolean;
+}
+
+export class DetachedCalls implements LogKeeper {
+  readonly rows: LogRows;
+  readonly #ports: DetachedPorts;
+  readonly #cipherOf: (callId: string) => LogCipher;
+  readonly #logs = new Map<string, CallLog>();
+  readonly #running = new Map<string, Running>();
+  readonly #orgs = new OrgLogs();
+  readonly #dirty = new Set<Running>();
+  readonly #timer: NodeJS.Timeout;
+  #storing: NodeJS.Timeout | undefined;
+
+  constructor(ports: DetachedPorts) {
+    this.#ports = ports;
+    this.rows = new LogRows(ports.store);
+    this.#cipherOf = logCiphers(ports.masterKeys);
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+  }
+
+  /** Number of calls that run detached, and of logs that are kept. */
+  counts(): { readonly running: number; readonly kept: number; readonly bytes: number } {
+    return { running: this.#running.size, kept: this.#logs.size, bytes: this.#orgs.bytes };
+  }
+
+  /** The log of a call of this process. */
+  find(id: string): CallLog | undefined {
+    return this.#logs.get(id);
+  }
+
+  /** A call of this process or of another cell; undefined: no cell has it. @throws WeirError 503 (as a rejection) where a cell that may have it is away */
+  async readable(id: string): Promise<ReadableCall | undefined> {
+    const log = this.#logs.get(id);
+    return log === undefined ? await this.#ports.elsewhere?.find(id) : readable(log);
+  }
+
+  /** Finds the logs of ended calls that are in the store. Once, before the first call. */
+  load(): void {
+    for (const [id, row] of this.rows.all()) {
+      const { orgId, projectId, environment, format, isStream, startedMs } = row;
+      const call = { id, orgId, projectId, environment, format, isStream, startedMs, isZdr: false };
+      const cipher = this.#cipherOf(id);
+      const events = new EventLog(this.#storedParts(id, cipher), row.end ?? 0);
+      events.keptFrom = row.keptFrom;
+      for (const { length } of this.rows.partsOf(id)) events.bytes += length;
+      events.end();
+      const { endedMs = 0, isBrokenOff = false, status } = row;
+      const part = () => this.rows.part(id, 0, 0, cipher);
+      this.#logs.set(id, new EndedLog({ call, events, endedMs, isBrokenOff, status, part }));
+      this.#orgs.add(orgId, id);
+      this.#orgs.count(orgId, id, events.bytes);
+    }
+  }
+
+  /** Ends an org's calls and forgets their logs. @returns whether some are left, as of one that has not ended yet */
+  async erase(orgId: string): Promise<boolean> {
+    for (const id of this.#orgs.of(orgId)) {
+      if (this.#running.has(id)) this.#logs.get(id)?.cancel();
+      else await this.#forget(id);
+    }
+    return this.#orgs.of(orgId).length > 0;
+  }
+
+  /** From now on the call goes on whatever its client does. @param client that made it @returns what takes the place of its client */
+  begin(call: PlannedCall, client: ClientReply): DetachedReply {
+    const { incoming, key, isZdr, requestId: id } = call;
+    const { orgId, projectId, environment } = key;
+    const { life, clock } = this.#ports;
+    const format = incoming.format.name;
+    const isStream = call.request.facts.stream;
+    const about: LoggedCall = {
+      id,
+      orgId,
+      projectId,
+      environment,
+      format,
+      isStream,
+      isZdr,
+      startedMs: incoming.tsMs,
+    };
+    const cipher = this.#cipherOf(id);
+    const events = new EventLog(isZdr ? undefined : this.#storedParts(id, cipher));
+    const reply = new DetachedReply(about, events, client, this, () => clock.now());
+    const { keyId } = key;
+    const row = { orgId, projectId, environment, keyId, format, isStream, startedMs: incoming.tsMs, life };
+    this.#running.set(id, { reply, row, cipher, progress: undefined, metered: undefined, isStored: isZdr });
+    this.#logs.set(id, reply);
+    this.#orgs.add(orgId, id);
+    return reply;
+  }
+
+  /** Its first attempt begins: from now on a killed process finds it. */
+  began(id: string, progress: CallProgress): void {
+    const running = this.#running.get(id);
+    if (running === undefined) return;
+    running.progress = progress;
+    this.grew(running.reply);
+  }
+
+  /**
+   * The last the call says, before its settlement is committed. @param last as for `DetachedReply.ending`
+   * @returns puts the end of the log; to be called in the act of the settlement
+   */
+  ending(id: string, last: Buffer, status: number): () => void {
+    const running = this.#running.get(id);
+    if (running === undefined) return NOTHING;
+    const { reply, row, cipher } = running;
+    this.#dirty.delete(running);
+    const { parts, end, status: wholeStatus } = reply.ending(last, status);
+    // A call that no upstream was asked for is not kept.
+    if (reply.call.isZdr || running.progress === undefined) return NOTHING;
+    const sealed = parts.map(({ first, bytes }) => [first, cipher.seal(first, bytes)] as const);
+    const ended: CallRow = {
+      ...row,
+      keptFrom: reply.events.keptFrom,
+      endedMs: this.#ports.clock.now(),
+      end,
+      ...(wholeStatus !== undefined && { status: wholeStatus }),
+    };
+    return () => {
+      for (const [first, part] of sealed) this.rows.putPart(id, first, part);
+      this.rows.putEnded(id, ended);
+    };
+  }
+
+  // -- LogKeeper --
+
+  grew(reply: DetachedReply): void {
+    const running = this.#running.get(reply.call.id);
+    if (running === undefined) return;
+    if (reply.call.isZdr) {
+      this.#bound(running, reply.events);
+      return;
+    }
+    if (running.progress === undefined) return;
+    this.#dirty.add(running);
+    this.#storing ??= setTimeout(() => this.#store(), STORE_MS).unref();
+  }
+
+  ended(reply: DetachedReply): void {
+    const { id, orgId, isZdr } = reply.call;
+    const running = this.#running.get(id);
+    if (running === undefined) return;
+    this.#running.delete(id);
+    this.#dirty.delete(running);
+    this.#orgs.count(orgId, id, reply.events.bytes);
+    if (running.progress === undefined) {
+      this.#logs.delete(id);
+      this.#orgs.remove(orgId, id);
+      return;
+    }
+    if (!isZdr) {
+      this.#logs.set(id, this.#endedLog(id, reply));
+      reply.leaveMemory();
+    }
+    this.#makeRoom(orgId, id);
+  }
+
+  #endedLog(id: string, reply: DetachedReply): CallLog {
+    const { call, events, endedMs } = reply;
+    const status = reply.whole()?.status;
+    const cipher = this.#cipherOf(id);
+    const part = () => this.rows.part(id, 0, 0, cipher);
+    return new EndedLog({ call, events, endedMs, isBrokenOff: false, status, part });
+  }
+
+  #storedParts(id: string, cipher: LogCipher): StoredParts {
+    return {
+      read: (number) => this.rows.part(id, number, Number.MAX_SAFE_INTEGER, cipher),
+    };
+  }
+
+  // -- the store --
+
+  #store(): void {
+    this.#storing = undefined;
+    const some = [...this.#dirty].slice(0, CALLS_AT_ONCE);
+    for (const running of some) this.#dirty.delete(running);
+    const puts = some.map((running) => this.#written(running));
+    const { store, onFault } = this.#ports;
+    store
+      .act(
+        () => {
+          for (const { put } of puts) put();
+        },
+        { isOwed: true },
+      )
+      .then(
+        () => {
+          for (const { stored } of puts) stored();
+        },
+        (error: unknown) => onFault(error, some[0]?.reply.call.id ?? ""),
+      );
+    if (this.#dirty.size > 0) this.#storing = setTimeout(() => this.#store(), 0).unref();
+  }
+
+  /** What is to be stored of a call, made before the act. */
+  #written(running: Running): { put(): void; stored(): void } {
+    const { reply, row, cipher, progress } = running;
+    const { call, events } = reply;
+    const { id } = call;
+    const part = events.unstored();
+    const sealed = part && cipher.seal(part.first, part.bytes);
+    const end = part?.end ?? events.next;
+    // Nothing is charged of a call that said nothing.
+    if (end > 0) running.metered = progress?.metered() ?? running.metered;
+    const { metered } = running;
+    const dropped = this.#bound(running, events);
+    const first = running.isStored || progress === undefined ? undefined : progress.record();
+    running.isStored = true;
+    const keptFrom = events.keptFrom;
+    return {
+      put: () => {
+        if (first !== undefined) this.rows.put(id, { ...row, keptFrom, record: first });
+        else if (dropped.length > 0) this.rows.put(id, { ...(this.rows.get(id) as CallRow), keptFrom });
+        if (part !== undefined && sealed !== undefined) this.rows.putPart(id, part.first, sealed);
+        this.rows.putProgress(id, { end, ...(metered && { metered }) });
+        for (const number of dropped) this.rows.removePart(id, number);
+      },
+      stored: () => events.storedUpTo(end),
+    };
+  }
+
+  /** Keeps a log and its org's logs within their bounds. @returns the parts that are to be removed from the store */
+  #bound({ reply, isStored }: Running, events: EventLog): number[] {
+    const { callBytes, orgBytes } = this.#ports.bounds;
+    const { id, orgId } = reply.call;
+    this.#orgs.count(orgId, id, events.bytes);
+    const beyondOrg = this.#makeRoom(orgId, id) - orgBytes;
+    let beyond = Math.max(events.bytes - callBytes, Math.min(beyondOrg, events.bytes / 2));
+    if (beyond <= 0) return [];
+    const dropped: number[] = [];
+    const parts = isStored && !reply.call.isZdr ? this.rows.partsOf(id) : events.inMemory();
+    let bytes = 0;
+    for (const { first, length } of parts) {
+      if (beyond <= 0) {
+        events.dropTo(first, bytes);
+        break;
+      }
+      dropped.push(first);
+      beyond -= length;
+      bytes += length;
+    }
+    this.#orgs.count(orgId, id, events.bytes);
+    return dropped;
+  }
+
+  /** Forgets ended calls of an org, the oldest first, while its logs are beyond their bound. @returns bytes of those that are left */
+  #makeRoom(orgId: string, but: string): number {
+    const { orgBytes } = this.#ports.bounds;
+    for (const id of this.#orgs.of(orgId)) {
+      if (this.#orgs.bytesOf(orgId) <= orgBytes) break;
+      if (id !== but && !this.#running.has(id)) void this.#forget(id);
+    }
+    return this.#orgs.bytesOf(orgId);
+  }
+
+  async #forget(id: string): Promise<void> {
+    const log = this.#logs.get(id);
+    if (log === undefined) return;
+    this.#logs.delete(id);
+    this.#orgs.remove(log.call.orgId, id);
+    log.events.wake();
+    if (log.call.isZdr) return;
+    try {
+      await this.rows.remove(id);
+    } catch (error) {
+      // Found at the next start.
+      this.#ports.onFault(error, id);
+    }
+  }
+
+  // -- time --
+
+  #tick(): void {
+    const oldestMs = this.#ports.clock.now() - KEEP_MS;
+    for (const [id, log] of this.#logs) {
+      if (log.endedMs > 0 && log.endedMs < oldestMs) void this.#forget(id);
+      // Its readers look how long they were silent.
+      else log.events.wake();
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    clearTimeout(this.#storing);
+  }
+}
+
+const NOTHING = (): void => {};

@@ -1,0 +1,195 @@
+/**
+ * The client of a detached call: whatever the call says goes into its log, and from there to the client that made it, as long as that
+ * client is there and as fast as it reads. The call itself never waits, and never hears that the client has left.
+ */
+import type { ClientReply } from "../../client-reply.ts";
+import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
+import type { EventLog, Part } from "./event-log.ts";
+
+/** Hears what happens to a log. */
+export interface LogKeeper {
+  /** There is more to store. */
+  grew(reply: DetachedReply): void;
+  /** The call has ended, and all of its log was given to the store. */
+  ended(reply: DetachedReply): void;
+}
+
+/** What is stored of the end of a call, in the commit that settles it. */
+export interface LogEnd {
+  /** All events that are not stored yet, the last ones among them. */
+  readonly parts: readonly Part[];
+  /** Number of events; 0 for a whole answer. */
+  readonly end: number;
+  /** Status of a whole answer. */
+  readonly status: number | undefined;
+}
+
+export class DetachedReply implements ClientReply, CallLog {
+  readonly call: LoggedCall;
+  readonly events: EventLog;
+  readonly isBrokenOff = false;
+  endedMs = 0;
+  /** The call was cancelled: what its upstream still says is not told. */
+  gone = false;
+  readonly #keeper: LogKeeper;
+  readonly #now: () => number;
+  /** The client that made the call, while it is there. */
+  #client: ClientReply | undefined;
+  /** Number of the next event that it gets. */
+  #clientNext = 0;
+  #isClientBehind = false;
+  #filler = "";
+  #onGone: (() => void) | undefined;
+  /** Events that are in the store already, and leave with the end. */
+  #last: Part | undefined;
+  #whole: WholeBody | undefined;
+
+  /** @param client leaves whenever it wants */
+  constructor(call: LoggedCall, events: EventLog, client: ClientReply, keeper: LogKeeper, now: () => number) {
+    this.call = call;
+    this.events = events;
+    this.#keeper = keeper;
+    this.#now = now;
+    this.#client = client;
+    client.onGone(() => {
+      this.#client = undefined;
+    });
+  }
+
+  whole(): WholeBody | undefined {
+    return this.#whole;
+  }
+
+  /** Whole answers of ended calls are read from the store. */
+  leaveMemory(): void {
+    this.#whole = undefined;
+    this.events.leaveMemory();
+  }
+
+  cancel(): void {
+    if (this.gone || this.endedMs > 0) return;
+    this.gone = true;
+    this.#onGone?.();
+  }
+
+  /**
+   * The last the call says, before it is said: it is stored in the commit that settles the call, and told behind it.
+   * @param last events without numbers, or the whole answer
+   */
+  ending(last: Buffer, status: number): LogEnd {
+    const unstored = this.events.unstored();
+    if (!this.call.isStream) {
+      this.#whole = { status, body: last };
+      return { parts: [{ first: 0, end: 0, bytes: last }], end: 0, status };
+    }
+    this.#last ??= this.events.number(last);
+    const parts = unstored === undefined ? [this.#last] : [unstored, this.#last];
+    return { parts: parts.filter(({ bytes }) => bytes.length > 0), end: this.#last.end, status: undefined };
+  }
+
+  // -- what the call says --
+
+  openStream(headers: string, filler: string): void {
+    this.#filler = filler;
+    this.#client?.openStream(headers, filler);
+  }
+
+  write(chunk: Buffer): boolean {
+    if (this.gone || this.endedMs > 0) return true;
+    if (isFiller(chunk, this.#filler)) {
+      if (!this.#isClientBehind) this.#client?.write(chunk);
+      return true;
+    }
+    const part = this.events.number(chunk);
+    this.events.append(part);
+    this.#tell(part);
+    this.#keeper.grew(this);
+    return true;
+  }
+
+  /** @param chunk has no numbers; as `ending` was given it, where it was called */
+  end(chunk?: Buffer): void {
+    if (this.endedMs > 0) return;
+    const isStored = this.#last !== undefined;
+    const part = this.#last ?? (chunk === undefined ? undefined : this.events.number(chunk));
+    if (part !== undefined) {
+      this.events.append(part, isStored);
+      this.#tell(part);
+    }
+    this.#over();
+    if (!this.#isClientBehind) this.#client?.end();
+  }
+
+  send(status: number, headers: string, body: Buffer | string): void {
+    this.#answer(status, body, (client) => client.send(status, headers, body));
+  }
+
+  sendJson(status: number, headers: string, body: Buffer | string): void {
+    this.#answer(status, body, (client) => client.sendJson(status, headers, body));
+  }
+
+  /** @param body of a stream's call: an error before the first event, which readers are told as an event */
+  #answer(status: number, body: Buffer | string, tell: (client: ClientReply) => void): void {
+    if (this.endedMs > 0) return;
+    if (this.#last !== undefined) this.events.append(this.#last, true);
+    else if (!this.call.isStream) this.#whole ??= { status, body: Buffer.from(body) };
+    this.#over();
+    if (this.#client !== undefined) tell(this.#client);
+  }
+
+  abort(): void {
+    if (this.endedMs > 0) return;
+    this.#over();
+    this.#client?.abort();
+  }
+
+  #over(): void {
+    this.endedMs = this.#now();
+    this.events.end();
+    this.#onGone = undefined;
+    this.#keeper.ended(this);
+  }
+
+  onDrain(): void {}
+
+  onGone(gone: () => void): void {
+    if (this.gone) gone();
+    else this.#onGone = gone;
+  }
+
+  // -- the client that made it --
+
+  #tell(part: Part): void {
+    const client = this.#client;
+    if (client === undefined || this.#isClientBehind) return;
+    this.#clientNext = part.end;
+    if (client.write(part.bytes)) return;
+    this.#isClientBehind = true;
+    client.onDrain(() => this.#catchUp());
+  }
+
+  /** The client reads again: it gets what it missed, from the log. */
+  #catchUp(): void {
+    const client = this.#client;
+    if (client === undefined) return;
+    this.#isClientBehind = false;
+    for (let part = this.events.read(this.#clientNext); part !== undefined; ) {
+      if (part === "lost") {
+        client.abort();
+        this.#client = undefined;
+        return;
+      }
+      this.#clientNext = part.end;
+      if (!client.write(part.bytes)) {
+        this.#isClientBehind = true;
+        client.onDrain(() => this.#catchUp());
+        return;
+      }
+      part = this.events.read(this.#clientNext);
+    }
+    if (this.events.isOver) client.end();
+  }
+}
+
+const isFiller = (chunk: Buffer, filler: string): boolean =>
+  chunk.length === filler.length && chunk.toString("latin1") === filler;

@@ -1,0 +1,38 @@
+/** The log of a call that has ended: in the store alone. */
+import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
+import type { EventLog, Part } from "./event-log.ts";
+
+interface Ended {
+  readonly call: LoggedCall;
+  readonly events: EventLog;
+  readonly endedMs: number;
+  readonly isBrokenOff: boolean;
+  /** Status of a whole answer; undefined where there is none. */
+  readonly status: number | undefined;
+  /** The part that is a whole answer. */
+  readonly part: () => Part | undefined;
+}
+
+export class EndedLog implements CallLog {
+  readonly call: LoggedCall;
+  readonly events: EventLog;
+  readonly endedMs: number;
+  readonly isBrokenOff: boolean;
+  readonly #ended: Ended;
+
+  constructor(ended: Ended) {
+    this.#ended = ended;
+    this.call = ended.call;
+    this.events = ended.events;
+    this.endedMs = ended.endedMs;
+    this.isBrokenOff = ended.isBrokenOff;
+  }
+
+  whole(): WholeBody | undefined {
+    const { status, part } = this.#ended;
+    const body = status === undefined ? undefined : part()?.bytes;
+    return status === undefined || body === undefined ? undefined : { status, body };
+  }
+
+  cancel(): void {}
+}

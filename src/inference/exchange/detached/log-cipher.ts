@@ -1,0 +1,73 @@
+/**
+ * Encryption of the logs of detached calls: AES-256-GCM with a key of each call, which is derived from the installation's master key. A
+ * part of a log is encrypted under the number of its first event, which no other part of the call has.
+ */
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from "node:crypto";
+
+const CIPHER = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Which master key it is: as the vault of provider keys tells its keys apart, by a byte that is derived from the key. */
+const MARK_BYTES = 1;
+
+export interface LogCipher {
+  /** @param first number of the first event in `bytes` */
+  seal(first: number, bytes: Uint8Array): Uint8Array;
+  /** Undefined where no master key of this gateway opens it. */
+  open(first: number, sealed: Uint8Array): Buffer | undefined;
+}
+
+/** @param masterKeys the first encrypts; each opens what it encrypted */
+export function logCiphers(masterKeys: readonly [KeyObject, ...KeyObject[]]): (callId: string) => LogCipher {
+  return (callId) => {
+    const keys = masterKeys.map((master) => callKey(master, callId));
+    return {
+      seal: (first, bytes) => seal(keys[0] as CallKey, first, bytes),
+      open(first, sealed) {
+        for (const key of keys) {
+          const bytes = key.mark === sealed[0] ? open(key, first, sealed) : undefined;
+          if (bytes !== undefined) return bytes;
+        }
+        return undefined;
+      },
+    };
+  };
+}
+
+interface CallKey {
+  readonly mark: number;
+  readonly key: Buffer;
+}
+
+function callKey(master: KeyObject, callId: string): CallKey {
+  const key = createHmac("sha256", master).update(`weir: log of call ${callId}`).digest();
+  const mark = createHmac("sha256", master).update("weir: which key of logs").digest()[0] as number;
+  return { mark, key };
+}
+
+function nonceOf(first: number): Buffer {
+  const nonce = Buffer.alloc(NONCE_BYTES);
+  nonce.writeUIntBE(first, NONCE_BYTES - 6, 6);
+  return nonce;
+}
+
+function seal({ mark, key }: CallKey, first: number, bytes: Uint8Array): Uint8Array {
+  const cipher = createCipheriv(CIPHER, key, nonceOf(first));
+  const body = cipher.update(bytes);
+  cipher.final();
+  return Buffer.concat([Buffer.of(mark), body, cipher.getAuthTag()]);
+}
+
+function open({ key }: CallKey, first: number, sealed: Uint8Array): Buffer | undefined {
+  const end = sealed.length - TAG_BYTES;
+  if (end < MARK_BYTES) return undefined;
+  const decipher = createDecipheriv(CIPHER, key, nonceOf(first), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(sealed.subarray(end));
+  const body = decipher.update(sealed.subarray(MARK_BYTES, end));
+  try {
+    decipher.final();
+    return body;
+  } catch {
+    return undefined;
+  }
+}

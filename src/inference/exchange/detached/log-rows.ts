@@ -1,0 +1,146 @@
+/**
+ * The logs of detached calls in this process's folder, whatever other cells there are: `detached.calls` by call, `detached.events` by call
+ * and number of the first event of a part, encrypted. They go some minutes after their call has ended.
+ */
+import type { CallRecord } from "../../../record/record.ts";
+import type { Store, Table } from "../../../store/store.ts";
+import type { Metered } from "../meter.ts";
+import type { LoggedCall } from "./call-log.ts";
+import type { Part } from "./event-log.ts";
+import type { LogCipher } from "./log-cipher.ts";
+
+/** A call as its folder knows it. */
+export interface CallRow extends Omit<LoggedCall, "id" | "isZdr"> {
+  /** The life of its cell; empty in a gateway alone. */
+  readonly life: string;
+  readonly keyId: string;
+  /** Number of the first event that is kept. */
+  readonly keptFrom: number;
+  /** Its record as if it had broken off at once; absent once it has ended. */
+  readonly record?: CallRecord;
+  /** Once it has ended: when, wall clock; the number of its events; the status of a whole answer. */
+  readonly endedMs?: number;
+  readonly end?: number;
+  readonly status?: number;
+  /** Its process was killed while it ran. */
+  readonly isBrokenOff?: true;
+}
+
+/** What was said of a running call so far: a process that was killed charges it. */
+export interface ProgressRow {
+  /** Number of events that are stored. */
+  readonly end: number;
+  /** What they are charged; absent: nothing. */
+  readonly metered?: Metered;
+}
+
+/** What a part takes in the store beside its events. */
+const SEAL_BYTES = 17;
+/** Removed in one act. */
+const ROWS_AT_ONCE = 1000;
+
+export interface StoredPart {
+  readonly first: number;
+  /** Bytes of its events. */
+  readonly length: number;
+}
+
+export class LogRows {
+  readonly #store: Pick<Store, "act">;
+  readonly #calls: Table<CallRow>;
+  readonly #progress: Table<ProgressRow>;
+  readonly #events: Table<Uint8Array>;
+
+  constructor(store: Pick<Store, "act" | "table" | "bytes">) {
+    this.#store = store;
+    this.#calls = store.table("detached.calls");
+    this.#progress = store.table("detached.progress");
+    this.#events = store.bytes("detached.events");
+  }
+
+  /** All calls, the oldest first. Lazily. */
+  *all(): Generator<readonly [id: string, row: CallRow]> {
+    for (const { key, value } of this.#calls.range()) yield [key as string, value];
+  }
+
+  get(id: string): CallRow | undefined {
+    return this.#calls.get(id);
+  }
+
+  progressOf(id: string): ProgressRow | undefined {
+    return this.#progress.get(id);
+  }
+
+  /** Only in an act. */
+  put(id: string, row: CallRow): void {
+    this.#calls.put(id, row);
+  }
+
+  /** Only in an act. */
+  putProgress(id: string, row: ProgressRow): void {
+    this.#progress.put(id, row);
+  }
+
+  /** Only in an act: the call has ended, and is not charged again. */
+  putEnded(id: string, row: CallRow): void {
+    this.#calls.put(id, row);
+    this.#progress.remove(id);
+  }
+
+  /** Only in an act. @param sealed the events of the part */
+  putPart(id: string, first: number, sealed: Uint8Array): void {
+    this.#events.put([id, first], sealed);
+  }
+
+  /** Only in an act. */
+  removePart(id: string, first: number): void {
+    this.#events.remove([id, first]);
+  }
+
+  /** The part that has an event. @param end number of the event behind the last that is stored */
+  part(id: string, number: number, end: number, cipher: LogCipher): Part | undefined {
+    for (const { key, value } of this.#events.range({
+      start: [id, number],
+      end: [id],
+      reverse: true,
+      limit: 1,
+    })) {
+      const first = (key as [string, number])[1];
+      const bytes = cipher.open(first, value);
+      return bytes && { first, end: this.#firstBehind(id, first) ?? end, bytes };
+    }
+    return undefined;
+  }
+
+  #firstBehind(id: string, first: number): number | undefined {
+    for (const { key } of this.#events.range({
+      start: [id, first + 1],
+      end: [id, Number.MAX_SAFE_INTEGER],
+      limit: 1,
+    }))
+      return (key as [string, number])[1];
+    return undefined;
+  }
+
+  /** The parts of a call, the oldest first. Lazily. */
+  *partsOf(id: string): Generator<StoredPart> {
+    for (const { key, value } of this.#events.range({ start: [id], end: [id, Number.MAX_SAFE_INTEGER] }))
+      yield { first: (key as [string, number])[1], length: value.length - SEAL_BYTES };
+  }
+
+  /** Forgets a call. Resolves once it is gone. */
+  async remove(id: string): Promise<void> {
+    while (await this.#store.act(() => this.#removeSome(id), { isOwed: true }));
+  }
+
+  /** @returns whether more is left */
+  #removeSome(id: string): boolean {
+    const range = { start: [id], end: [id, Number.MAX_SAFE_INTEGER], limit: ROWS_AT_ONCE + 1 };
+    const keys = Array.from(this.#events.range(range), ({ key }) => key as [string, number]);
+    for (const key of keys.slice(0, ROWS_AT_ONCE)) this.#events.remove(key);
+    if (keys.length > ROWS_AT_ONCE) return true;
+    this.#calls.remove(id);
+    this.#progress.remove(id);
+    return false;
+  }
+}

@@ -1,0 +1,60 @@
+/** What a running detached call would be charged, and its record, if its process ended now. */
+import { fail } from "../../../base/errors.ts";
+import type { ByokFee } from "../../../base/usage.ts";
+import type { AnswerStream } from "../../../wire/format.ts";
+import type { ReservedCall } from "../call.ts";
+import { type Metered, meter } from "../meter.ts";
+import { type RecordDeps, recordOf } from "../record.ts";
+import { coveredAt } from "../reservation/fit.ts";
+import type { CallProgress } from "./detached-calls.ts";
+
+export interface ProgressDeps extends RecordDeps {
+  readonly clock: { monotonic(): number };
+  readonly byokFee: ByokFee;
+}
+
+/** The attempt whose answer is being told. */
+export interface Telling {
+  readonly stream: AnswerStream | undefined;
+  /** More was read of its answer than was told. */
+  readonly isAhead: boolean;
+}
+
+export const BROKEN_OFF = fail(
+  "gateway_unavailable",
+  "The gateway that made this call ended before the call did. What it had said was charged.",
+);
+
+export function progressOf(
+  deps: ProgressDeps,
+  call: ReservedCall,
+  telling: () => Telling | undefined,
+): CallProgress {
+  const metered = (): Metered | undefined => {
+    const { stream, isAhead } = telling() ?? NOTHING_TOLD;
+    if (isAhead) return undefined;
+    const fee = call.lane?.key.isByok ? deps.byokFee : undefined;
+    return meter(call.request.facts, call.endpoint, stream?.facts, coveredAt(call), fee, call.sent);
+  };
+  return {
+    metered,
+    record: () =>
+      recordOf(
+        deps,
+        call,
+        {
+          status: "error",
+          httpStatus: 200,
+          error: BROKEN_OFF,
+          metered: meter(call.request.facts, call.endpoint, undefined),
+          stopReason: "",
+          toolCalls: 0,
+          response: undefined,
+          isPayloadLeftOut: false,
+        },
+        deps.clock.monotonic(),
+      ),
+  };
+}
+
+const NOTHING_TOLD: Telling = { stream: undefined, isAhead: false };

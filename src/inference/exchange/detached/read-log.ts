@@ -1,0 +1,97 @@
+/** A log as one reader gets it: at its own pace, from an event on, until the call has ended. */
+import type { Clock } from "../../../base/clock.ts";
+import { fail } from "../../../base/errors.ts";
+import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
+
+/** A detached call that can be read, here or at another cell. */
+export interface ReadableCall {
+  readonly call: LoggedCall;
+  /**
+   * Its events. @param last `Last-Event-ID`, as sent: those behind it; empty: all
+   * @throws WeirError 400 where that is no id, 409 where what is asked for is not kept any more
+   */
+  events(last: string, options: ReadOptions): AsyncGenerator<Buffer>;
+  /** The answer of a call that is no stream, once it is there; undefined where the reader has left. @throws WeirError 409 */
+  whole(hasLeft: () => boolean): Promise<WholeBody | undefined>;
+  /** Ends it. Resolves once its cell knows. */
+  cancel(): Promise<void>;
+}
+
+/** A call of this process. */
+export const readable = (log: CallLog): ReadableCall => ({
+  call: log.call,
+  events: (last, options) => readEvents(log, firstFor(log, last), options),
+  whole: (hasLeft) => readWhole(log, hasLeft),
+  async cancel() {
+    log.cancel();
+  },
+});
+
+export interface ReadOptions {
+  readonly clock: Pick<Clock, "monotonic">;
+  /** What is sent while nothing is said; empty: nothing. */
+  readonly filler: string;
+  /** Silence before that, milliseconds; 0: it is not sent. */
+  readonly keepAliveMs: number;
+  /** Whether the reader has left. */
+  readonly hasLeft: () => boolean;
+}
+
+/** @throws WeirError 409 where events that it should get are not kept any more */
+export async function* readEvents(log: CallLog, from: number, options: ReadOptions): AsyncGenerator<Buffer> {
+  const { clock, keepAliveMs } = options;
+  const filler = Buffer.from(options.filler);
+  const { events } = log;
+  let next = from;
+  // The first look finds nothing: the reader is told at once that it is connected.
+  let lastMs = Number.NEGATIVE_INFINITY;
+  while (!options.hasLeft()) {
+    const part = events.read(next);
+    if (part === "lost") throw notKept(log, next);
+    if (part !== undefined) {
+      next = part.end;
+      if (part.bytes.length > 0) yield part.bytes;
+      lastMs = clock.monotonic();
+    } else if (events.isOver) return;
+    else {
+      if (keepAliveMs > 0 && clock.monotonic() - lastMs >= keepAliveMs) {
+        yield filler;
+        lastMs = clock.monotonic();
+      }
+      // Something may have been said while the reader took that.
+      if (events.next <= next && !events.isOver) await events.changed();
+    }
+  }
+}
+
+/** The number of the event that a reader gets first. @param last `Last-Event-ID`, as sent; empty: from the start */
+export function firstFor(log: CallLog, last: string): number {
+  if (last === "") return 0;
+  const { events } = log;
+  if (!/^\d{1,15}$/.test(last))
+    throw fail("invalid_value", "Last-Event-ID is not the id of an event of this stream: a whole number.", {
+      param: "Last-Event-ID",
+    });
+  const next = Number(last) + 1;
+  // A client may have got more than its process, which was killed, had stored: it gets the end of the stream, once more perhaps.
+  const isBehindEnd = log.isBrokenOff && next >= events.next;
+  return isBehindEnd ? Math.max(0, events.next - 1) : next;
+}
+
+const notKept = (log: CallLog, next: number) => {
+  const { keptFrom } = log.events;
+  const message =
+    next < keptFrom
+      ? `The stream of this call is kept from event ${keptFrom} on: it is longer than what is kept of one. GET /v1/requests/{id} has its answer.`
+      : "The stream of this call is not kept any more. GET /v1/requests/{id} has its answer.";
+  return fail("state", message, { param: "Last-Event-ID", details: { kept_from: keptFrom } });
+};
+
+/** The answer of a call that is no stream, once it is there; undefined where the reader has left. @throws WeirError 409 */
+export async function readWhole(log: CallLog, hasLeft: () => boolean): Promise<WholeBody | undefined> {
+  while (!log.events.isOver && !hasLeft()) await log.events.changed();
+  if (hasLeft()) return undefined;
+  const whole = log.whole();
+  if (whole === undefined) throw notKept(log, Number.MAX_SAFE_INTEGER);
+  return whole;
+}

@@ -1,0 +1,125 @@
+/**
+ * After a start: the calls of a process that was killed. Each is charged for what its log holds, gets its record, and a last event that
+ * says so, in one act: a process that is killed meanwhile goes on with those that are left, and charges none twice.
+ */
+import type { Outbox } from "../../../analytics/outbox/outbox.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { CallRecord } from "../../../record/record.ts";
+import type { Store } from "../../../store/store.ts";
+import { FORMATS } from "../../../wire/formats.ts";
+import { EventNumbers } from "../../../wire/neutral/event-numbers.ts";
+import type { LogCipher } from "./log-cipher.ts";
+import type { CallRow, LogRows, ProgressRow } from "./log-rows.ts";
+import { BROKEN_OFF } from "./progress.ts";
+
+/** A charge of a process that was killed: nothing is held for it any more. */
+export interface FormerCharge {
+  readonly orgId: string;
+  readonly projectId: string;
+  readonly keyId: string;
+  readonly requestId: string;
+  /** Above zero. */
+  readonly amountMicroUsd: number;
+  /** Wall clock, milliseconds. */
+  readonly atMs: number;
+  /** The life of the cell that made the call: what a retired life left is charged to nobody. Empty in a gateway alone. */
+  readonly life: string;
+}
+
+export interface RecoverDeps {
+  readonly store: Pick<Store, "act">;
+  readonly clock: Pick<Clock, "now">;
+  readonly outbox: Pick<Outbox, "prepare" | "put">;
+  readonly settledAtUs: () => number;
+  /** Only in an act. */
+  readonly chargeFormer: (charge: FormerCharge) => void;
+}
+
+/** Ended in one act. */
+const CALLS_AT_ONCE = 100;
+
+/** @returns number of calls that were ended */
+export async function recoverLogs(
+  deps: RecoverDeps,
+  rows: LogRows,
+  cipherOf: (callId: string) => LogCipher,
+): Promise<number> {
+  const broken = Array.from(rows.all()).filter(([, row]) => row.endedMs === undefined);
+  for (let at = 0; at < broken.length; at += CALLS_AT_ONCE) {
+    const ends = broken
+      .slice(at, at + CALLS_AT_ONCE)
+      .map(([id, row]) => ended(deps, { id, row, rows, cipher: cipherOf(id) }));
+    await deps.store.act(
+      () => {
+        for (const put of ends) put();
+      },
+      { isOwed: true },
+    );
+  }
+  return broken.length;
+}
+
+interface Broken {
+  readonly id: string;
+  readonly row: CallRow;
+  readonly rows: LogRows;
+  readonly cipher: LogCipher;
+}
+
+/** @returns puts all of its end */
+function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): () => void {
+  const { chargeFormer, clock, outbox } = deps;
+  const progress: ProgressRow = rows.progressOf(id) ?? { end: 0 };
+  const { record, ...rest } = row;
+  const nowMs = clock.now();
+  const last = row.isStream ? lastEvent(id, row, progress.end) : wholeError(id, row);
+  const sealed = cipher.seal(last.first, last.bytes);
+  const kept: CallRow = {
+    ...rest,
+    endedMs: nowMs,
+    end: last.end,
+    isBrokenOff: true,
+    ...(!row.isStream && { status: BROKEN_OFF.status }),
+  };
+  const amountMicroUsd = record?.charged === true ? (progress.metered?.cost.total_micro_usd ?? 0) : 0;
+  const prepared =
+    record && outbox.prepare(brokenRecord(record, progress, { settledAtUs: deps.settledAtUs(), nowMs }));
+  return () => {
+    if (amountMicroUsd > 0)
+      chargeFormer({
+        orgId: row.orgId,
+        projectId: row.projectId,
+        keyId: row.keyId,
+        requestId: id,
+        amountMicroUsd,
+        atMs: nowMs,
+        life: row.life,
+      });
+    if (prepared !== undefined) outbox.put(prepared);
+    rows.putPart(id, last.first, sealed);
+    rows.putEnded(id, kept);
+  };
+}
+
+function lastEvent(id: string, { format }: CallRow, end: number) {
+  const numbers = new EventNumbers(end);
+  const bytes = numbers.numbered(Buffer.from(FORMATS[format].errorEvent(BROKEN_OFF, id, end)));
+  return { first: end, end: numbers.next, bytes };
+}
+
+const wholeError = (id: string, { format }: CallRow) => ({
+  first: 0,
+  end: 0,
+  bytes: Buffer.from(FORMATS[format].errorBody(BROKEN_OFF, id)),
+});
+
+function brokenRecord(
+  record: CallRecord,
+  { metered }: ProgressRow,
+  { settledAtUs, nowMs }: { readonly settledAtUs: number; readonly nowMs: number },
+): CallRecord {
+  const durationMs = Math.max(record.durationMs, nowMs - record.tsMs);
+  const told = { ...record, settledAtUs, durationMs };
+  if (metered === undefined) return told;
+  return { ...told, usage: metered.usage, usageSource: metered.source, cost: metered.cost };
+}
