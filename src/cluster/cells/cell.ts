@@ -13,9 +13,11 @@ import { leave } from "./leave.ts";
 import { Beats } from "./membership/beats.ts";
 import { Lag } from "./membership/lag.ts";
 import { RETIRE_SILENCE_MS, type Registered, registeredCells, retire } from "./membership/registry.ts";
+import { Standings } from "./membership/standings.ts";
 import { Wakefulness } from "./membership/wakefulness.ts";
 import { Flush, type Flushed, type FlushHook } from "./messages/flush.ts";
 import { Peers } from "./messages/peers.ts";
+import { Questions } from "./messages/questions.ts";
 import { Signals } from "./messages/signals.ts";
 import { DATASET_KEY } from "./redis/keys.ts";
 import { type RedisClient, type RedisLink, type RedisLog, SOCKETS } from "./redis/redis.ts";
@@ -74,6 +76,10 @@ export interface Cell {
   look(names: readonly string[]): Promise<(Buffer | null)[]>;
   /** Files of other cells' folders. */
   readonly peers: Peers;
+  /** Questions to other cells whose answers may take their time. */
+  readonly questions: Questions;
+  /** How each cell stands, as Redis knew it a second ago at most. */
+  readonly standings: Standings;
   /** Catches up with what is committed now. */
   caughtUp(): Promise<void>;
   /** Another part of the cell found that the process may not go on. */
@@ -137,13 +143,13 @@ const CONNECT_MS = 10_000;
 
 /** @throws Error with a line for the operator */
 export async function openCell(options: CellOptions): Promise<Cell> {
-  const { link, reading, signals, peers, close } = connectionsOf(options);
+  const { link, reading, signals, peers, questions, standings, cut, close } = connectionsOf(options);
   const { cell, datasetId, local, staleMs = STALE_MS } = options;
   const parts = new Parts();
   try {
     await Promise.all([link.ready(CONNECT_MS), reading.ready(CONNECT_MS)]);
     await assertSettings(link);
-    await signals.ready(CONNECT_MS);
+    await Promise.all([signals.ready(CONNECT_MS), questions.ready(CONNECT_MS)]);
     const replica = new Replica(local);
     const made = partsOf(options, { link, reading, close, replica, parts });
     const { session, store, committer, follower, journal, beats, awake, caughtUp } = made;
@@ -164,6 +170,8 @@ export async function openCell(options: CellOptions): Promise<Cell> {
       clock: made.time,
       signals,
       peers,
+      questions,
+      standings,
       merged: new MergedRows({ lane: session.lane("merged"), term: () => session.term }),
       counts: () => countsOf(session, committer),
       onFlush: (hook) => flush.onFlush(hook),
@@ -195,10 +203,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
         parts.areOpen = true;
         await parts.say(session, [], [["restated"]]);
       },
-      cut() {
-        for (const connection of [link, reading]) connection.renew();
-        signals.cut();
-      },
+      cut,
     };
   } catch (error) {
     close();
@@ -213,10 +218,16 @@ function connectionsOf({ redisUrl: url, cell, datasetId, clock, log, redis = SOC
   const hearing = { cell, datasetId, url, link, clock, listen: redis.listen };
   const signals = new Signals(hearing);
   const peers = new Peers(hearing);
+  const standings = new Standings(() => registeredCells(link, datasetId, 0), clock);
+  const questions = new Questions({ ...hearing, standings });
   const close = () => {
-    for (const connection of [peers, link, reading, signals]) connection.close();
+    for (const connection of [peers, questions, link, reading, signals]) connection.close();
   };
-  return { link, reading, signals, peers, close };
+  const cut = () => {
+    for (const connection of [link, reading]) connection.renew();
+    for (const hearing of [signals, questions]) hearing.cut();
+  };
+  return { link, reading, signals, peers, questions, standings, cut, close };
 }
 
 function countsOf(

@@ -22,6 +22,8 @@ export interface RegisteredCell {
   readonly leasedOrgs: number;
   /** Undefined: too many orgs to add up. */
   readonly leasedMicroUsd: number | undefined;
+  /** Since it stopped in good order; undefined where it did not, or a release before this one did. */
+  readonly leftMs: number | undefined;
 }
 
 export interface Registered {
@@ -32,7 +34,7 @@ export interface Registered {
 
 /** Some milliseconds of Redis. */
 const MOST_ORGS = 1000;
-const FIELDS = 8;
+const FIELDS = 9;
 /** What the script answers of a cell that may not be retired yet. */
 const ALIVE = -1;
 /**
@@ -41,32 +43,39 @@ const ALIVE = -1;
  */
 export const RETIRE_SILENCE_MS = LONGEST_STALE_MS + 5000;
 
-/** @throws Error of Redis */
-export async function registeredCells(link: RedisLink, id: string): Promise<Registered> {
-  const [version, fields] = (await link.run(SCRIPTS.cells, DATASET_KEY, id, MOST_ORGS)) as [
+/**
+ * @param mostOrgs of a cell whose leases are added up
+ * @throws Error of Redis
+ */
+export async function registeredCells(
+  link: RedisLink,
+  id: string,
+  mostOrgs = MOST_ORGS,
+): Promise<Registered> {
+  const [version, fields] = (await link.run(SCRIPTS.cells, DATASET_KEY, id, mostOrgs)) as [
     Buffer,
     (Buffer | number)[],
   ];
   const cells: RegisteredCell[] = [];
   for (let at = 0; at < fields.length; at += FIELDS) {
     const [cell = "", ...texts] = fields.slice(at, at + FIELDS).map(String);
-    const [life, retired, applied, silentMs, awaited, orgs, leased] = texts.map(Number) as Numbers;
+    const [life, retired, applied, silentMs, awaited, orgs, leased, leftMs] = texts.map(Number) as Numbers;
     cells.push({
       cell,
       life,
       status: statusOf(life, retired, silentMs),
       isAwaited: awaited === 1,
-
       version: known(applied),
       silentMs: known(silentMs),
       leasedOrgs: orgs,
       leasedMicroUsd: known(leased),
+      leftMs: known(leftMs),
     });
   }
   return { version: Number(version), cells: cells.sort((a, b) => (a.cell < b.cell ? -1 : 1)) };
 }
 
-type Numbers = [number, number, number, number, number, number, number];
+type Numbers = [number, number, number, number, number, number, number, number];
 
 function statusOf(life: number, retired: number, silentMs: number): RegisteredCell["status"] {
   if (life <= retired) return "retired";

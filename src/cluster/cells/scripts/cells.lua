@@ -1,7 +1,8 @@
 -- Lists the cells of the dataset. Writes nothing.
 -- KEYS[1] the dataset's key; ARGV: id, most orgs of which a cell's leases are added up.
 -- Returns the version now, and a flat list of: cell, life, newest life that was retired or 0, version it has applied or -1, milliseconds
--- since it said so or -1, 1 if it has not restated in this term, orgs with leases, sum of those or -1 where they are too many.
+-- since it said so or -1, 1 if it has not restated in this term, orgs with leases, sum of those or -1 where they are too many,
+-- milliseconds since it left or -1.
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
 local known = redis.call("HMGET", KEYS[1], "id", "filling", "version")
 if not known[1] or known[2] then return redis.error_reply("WEIREMPTY this Redis holds no installation") end
@@ -33,5 +34,7 @@ for i = 1, #lives, 2 do
     sum = -1
   end
   add(string.format("%.0f", sum))
+  local left_at = version == "-1" and redis.call("HGET", prefix .. "left_at", cell)
+  add(left_at and string.format("%.0f", math.max(0, now - tonumber(left_at))) or "-1")
 end
 return { known[3], found }

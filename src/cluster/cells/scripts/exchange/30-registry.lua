@@ -7,6 +7,7 @@
 -- {…}:restating  set: cells that have not said what they know since the term began
 -- {…}:inserted   hash: cell -> milliseconds: until when its records are in ClickHouse; none where it left with all of them there
 -- {…}:left       hash: cell -> the life of it that stopped, alone where it left nothing that others must know
+-- {…}:left_at    hash: cell -> when it stopped in good order, by steady time; means nothing once it runs again
 -- {…}:formats    hash: cell -> newest format that it reads, of cells that neither left nor were retired
 
 -- A cell that said nothing for this long is not waited for.
@@ -83,6 +84,7 @@ operations.leave = function(operation)
   redis.call("HDEL", key("formats"), CELL)
   redis.call("HDEL", key("vouched"), CELL)
   if operation[3] == 1 then redis.call("HDEL", key("inserted"), CELL) end
+  redis.call("HSET", key("left_at"), CELL, decimal(now_ms()))
   local has_parts =
     redis.call("EXISTS", key("leases:" .. CELL), key("budget_leases:" .. CELL), key("claims:" .. CELL)) > 0
   local is_settled = operation[2] == 1 and not has_parts
