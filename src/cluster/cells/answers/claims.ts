@@ -20,9 +20,12 @@ export interface ClaimsOptions {
 /** What Redis keeps of an answer besides its bytes. */
 export type AnswerFacts = Pick<KeptAnswer, "requestId" | "status" | "isStream" | "isNumbered" | "lost">;
 
+/** Which call has a key: the fingerprint of its request, and its id, or "". */
+type Holder = readonly [fingerprint: string, requestId: string];
+
 interface Ask {
   readonly id: string;
-  readonly fingerprint: string;
+  readonly holder: Holder;
   /** Undefined once it was answered, or waited too long. */
   answer: { resolve(claimed: Claimed | Promise<Claimed>): void; reject(error: unknown): void } | undefined;
   cancel: () => void;
@@ -44,10 +47,10 @@ export class Claims {
   #asks: Ask[] = [];
   #ends: { readonly id: string; done(): void }[] = [];
   /**
-   * Claimed by this cell, with fingerprints. One whose reply is still to come is not here: it is asked for again, and one that was restated
+   * Claimed by this cell, with the calls that have them. One whose reply is still to come is not here: it is asked for again, and one that was restated
    * would be found taken then, by nobody.
    */
-  readonly #held = new Map<string, string>();
+  readonly #held = new Map<string, Holder>();
   /** A call waited in vain, and the exchange under way has no answer yet. */
   #isStalled = false;
   #running: Promise<void> | undefined;
@@ -58,10 +61,15 @@ export class Claims {
   }
 
   /** @throws WeirError 503 (as a rejection) */
-  claim(id: string, fingerprint: string): Promise<Claimed> {
+  claim(id: string, fingerprint: string, requestId: string): Promise<Claimed> {
     if (this.#isStalled || this.#hasEnded) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
-      const ask: Ask = { id, fingerprint, answer: { resolve, reject }, cancel: () => {} };
+      const ask: Ask = {
+        id,
+        holder: [fingerprint, requestId],
+        answer: { resolve, reject },
+        cancel: () => {},
+      };
       ask.cancel = this.#options.timers.after(PATIENCE_MS, () => {
         ask.answer = undefined;
         this.#isStalled = true;
@@ -81,8 +89,8 @@ export class Claims {
   }
 
   /** The claim stands until the answer is shared. */
-  hold(id: string, fingerprint: string): void {
-    this.#held.set(id, fingerprint);
+  hold(id: string, fingerprint: string, requestId: string): void {
+    this.#held.set(id, [fingerprint, requestId]);
   }
 
   /** The answer is in Redis, and ended the claim. */
@@ -97,7 +105,7 @@ export class Claims {
 
   /** In a new term. */
   restate(): Operation {
-    return ["claims_mine", [...this.#held].flat()];
+    return ["claims_mine", Array.from(this.#held, ([id, holder]) => [id, ...holder]).flat()];
   }
 
   /** Resolves once nothing is on its way. */
@@ -137,7 +145,10 @@ export class Claims {
     try {
       const results = await lane.send([
         ...ends.map(({ id }) => ["unclaim", id] as const),
-        ...asks.map(({ id, fingerprint }) => ["claim", id, fingerprint, mostAnswers] as const),
+        ...asks.map(
+          ({ id, holder: [fingerprint, requestId] }) =>
+            ["claim", id, fingerprint, mostAnswers, requestId] as const,
+        ),
       ]);
       for (const { done } of ends) done();
       asks.forEach((ask, i) => {
@@ -155,12 +166,12 @@ export class Claims {
     ask.cancel();
     ask.answer = undefined;
     if (code === 1) {
-      this.#held.set(id, ask.fingerprint);
+      this.#held.set(id, ask.holder);
       if (answer === undefined) void this.unclaim(id);
       else answer.resolve({ kind: "first" });
       return;
     }
-    if (code === 0) answer?.resolve({ kind: "running", fingerprint: String(rest[0]) });
+    if (code === 0) answer?.resolve(runningOf(rest));
     else if (code === 2) answer?.resolve(this.#answerOf(id, rest));
     else answer?.reject(unavailable());
   }
@@ -184,6 +195,12 @@ export class Claims {
     }
   }
 }
+
+const runningOf = ([fingerprint, requestId]: RedisValue[]): Claimed => ({
+  kind: "running",
+  fingerprint: String(fingerprint),
+  requestId: String(requestId) || undefined,
+});
 
 function refuse(ask: Ask): void {
   ask.cancel();

@@ -60,12 +60,14 @@ export class Sender {
     this.#unsent = options.store.table("cells.unshared", UNSENT);
   }
 
-  /** Answers that wait, each with the fingerprint of its request. */
-  *waiting(own: OwnRows): Generator<[id: string, fingerprint: string]> {
+  /** Answers that wait. `requestId`: "" where it is not known any more. */
+  *waiting(own: OwnRows): Generator<Pick<KeptAnswer, "fingerprint" | "requestId"> & { readonly id: string }> {
     for (const { key, value } of this.#unsent.range({ start: ["a"], end: ["b"] })) {
       const id = String((key as string[])[1]);
-      const answer = value.answer ?? own.answer(id);
-      if (answer !== undefined) yield [id, answer.fingerprint];
+      const kept = own.answer(id);
+      const answer = value.answer ?? kept;
+      if (answer !== undefined)
+        yield { id, fingerprint: answer.fingerprint, requestId: kept?.requestId ?? "" };
     }
   }
 

@@ -41,7 +41,7 @@ export class SharedKept {
   readonly #forgotten: Forgotten;
 
   readonly answers: SharedAnswers = {
-    claim: (id, fingerprint) => this.#claims.claim(id, fingerprint),
+    claim: (id, fingerprint, requestId) => this.#claims.claim(id, fingerprint, requestId),
     unclaim: (id) => this.#atMost(LAST_BYTES_MS, this.#claims.unclaim(id)),
     willShare: (id, answer) => this.#sender.willShareAnswer(id, answer),
     shared: (id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["a", id])),
@@ -88,7 +88,8 @@ export class SharedKept {
 
   /** @param own the cell's own rows */
   start(own: OwnRows): void {
-    for (const [id, fingerprint] of this.#sender.waiting(own)) this.#claims.hold(id, fingerprint);
+    for (const { id, fingerprint, requestId } of this.#sender.waiting(own))
+      this.#claims.hold(id, fingerprint, requestId);
     this.#forgotten.start(own);
     this.#sender.start(own);
   }

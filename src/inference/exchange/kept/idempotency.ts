@@ -19,7 +19,7 @@ import { EventNumbers } from "../../../wire/neutral/event-numbers.ts";
 import type { ClientReply } from "../../client-reply.ts";
 import type { Call, IdempotencyLock, NotKeptReason } from "../call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "../headers.ts";
-import type { Claimed, KeptAnswer, LostReason, SharedAnswers } from "./kept-rows.ts";
+import type { Claimed, KeptAnswer, LostReason, Running, SharedAnswers } from "./kept-rows.ts";
 import { RecordingReply } from "./recording-reply.ts";
 
 /** How long an answer can be replayed: an hour more than promised, because answers are deleted by whole hours. */
@@ -129,8 +129,8 @@ export class IdempotentAnswers {
   readonly #answers: ExpiringTable<KeptAnswer>;
   /** [org id, id of the answer]: erasure finds an org's answers by it. */
   readonly #byOrg: Table<true>;
-  /** Keys in progress, with their requests. */
-  readonly #running = new Map<string, RunningKey>();
+  /** Keys in progress, with the calls that have them. */
+  readonly #running = new Map<string, Running>();
 
   constructor(deps: IdempotencyDeps) {
     this.#deps = deps;
@@ -166,13 +166,13 @@ export class IdempotentAnswers {
     const id = idOf(call);
     const running = this.#running.get(id);
     const kept = running === undefined ? this.#answers.get([id]) : undefined;
-    if (running !== undefined) return repeated({ kind: "running", ...running }, fingerprint);
+    if (running !== undefined) return repeated(running, fingerprint);
     if (kept !== undefined) return repeated({ kind: "answered", answer: kept }, fingerprint);
     const { requestId } = call;
-    this.#running.set(id, { fingerprint, requestId });
+    this.#running.set(id, { kind: "running", fingerprint, requestId });
     const { shared } = this.#deps;
     if (shared === undefined) return this.#first(call, id, fingerprint);
-    return shared.claim(id, fingerprint).then(
+    return shared.claim(id, fingerprint, requestId).then(
       (claimed) => {
         if (claimed.kind === "first") return this.#first(call, id, fingerprint);
         this.#running.delete(id);
@@ -254,12 +254,6 @@ export class IdempotentAnswers {
   close(): void {
     this.#answers.close();
   }
-}
-
-/** The request that a key is in progress with. */
-interface RunningKey {
-  readonly fingerprint: string;
-  readonly requestId: string;
 }
 
 /** What a call gets whose key another one has, or had. */

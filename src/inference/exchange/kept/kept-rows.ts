@@ -51,10 +51,17 @@ export interface StoredResponse {
   readonly expiresMs: number;
 }
 
+/** A call has the key. */
+export interface Running {
+  readonly kind: "running";
+  readonly fingerprint: string;
+  /** The id of that call; undefined where a gateway of the release before has it, which does not say it. */
+  readonly requestId: string | undefined;
+}
+
 export type Claimed =
   | { readonly kind: "first" }
-  /** `requestId`: absent where it is not known. */
-  | { readonly kind: "running"; readonly fingerprint: string; readonly requestId?: string | undefined }
+  | Running
   | { readonly kind: "answered"; readonly answer: KeptAnswer };
 
 /** What is known of an answer that has no bytes any more. `orgId`: "" where it is not known. */
@@ -62,8 +69,11 @@ export type SharedAnswer = Required<Pick<KeptAnswer, "orgId" | "fingerprint">>;
 
 /** Keys of `Idempotency-Key` over all cells. */
 export interface SharedAnswers {
-  /** @throws WeirError 503 (as a rejection) where it cannot be known in time: nobody has claimed the key then */
-  claim(id: string, fingerprint: string): Promise<Claimed>;
+  /**
+   * @param requestId of the call that would answer the key
+   * @throws WeirError 503 (as a rejection) where it cannot be known in time: nobody has claimed the key then
+   */
+  claim(id: string, fingerprint: string, requestId: string): Promise<Claimed>;
   /** The call ended without an answer that is kept. Resolves once others know it, or soon; never rejects. */
   unclaim(id: string): Promise<void>;
   /** In the act that stores the answer here: others get it, whatever happens to this process. */

@@ -1,6 +1,7 @@
 -- Answers that any cell may give: to repeated Idempotency-Keys, and stored responses.
 --
--- {…}:claims                   hash: id of a key -> cell, life, fingerprint (MessagePack): a call that answers it is under way
+-- {…}:claims                   hash: id of a key -> cell, life, fingerprint, request id (MessagePack): a call that answers it is under
+--                              way; a release before did not write the request id
 -- {…}:claims:<cell>            set: ids that the cell claimed
 -- {…}:answer:<id>              fingerprint and facts of the answer to a key, and when it is forgotten (MessagePack)
 -- {…}:answer_ends              sorted set: "org id" of answers by when they are forgotten
@@ -107,20 +108,23 @@ local function answers_now()
   return answers_known
 end
 
--- { "claim", id, fingerprint, most }: most  answers of all cells, beyond which no key can be claimed
+-- { "claim", id, fingerprint, most, request }: most  answers of all cells, beyond which no key can be claimed
 -- Returns 1 where this cell is to answer the key; 2, fingerprint, facts and whether there are bytes: it was answered;
--- 0, fingerprint: a call is under way; 3: it cannot be known until all cells have restated; 4: too many answers are kept.
+-- 0, fingerprint, request id or "": a call is under way; 3: it cannot be known until all cells have restated; 4: too many answers are kept.
 operations.claim = function(operation)
-  local _, id, fingerprint, most = unpack(operation)
+  local _, id, fingerprint, most, request = unpack(operation)
   local of, facts = answer_of(id)
   if of then
     return { 2, of, facts, redis.call("EXISTS", key("bytes:a/" .. id)) }
   end
   local claimed = redis.call("HGET", key("claims"), id)
-  if claimed then return { 0, cmsgpack.unpack(claimed)[3] } end
+  if claimed then
+    local claim = cmsgpack.unpack(claimed)
+    return { 0, claim[3], claim[4] or "" }
+  end
   if is_awaiting() then return { 3 } end
   if answers_now() >= most then return { 4 } end
-  redis.call("HSET", key("claims"), id, cmsgpack.pack({ CELL, LIFE, fingerprint }))
+  redis.call("HSET", key("claims"), id, cmsgpack.pack({ CELL, LIFE, fingerprint, request }))
   redis.call("SADD", key("claims:" .. CELL), id)
   return { 1 }
 end
@@ -139,13 +143,13 @@ operations.unclaim_any = function(operation)
   return {}
 end
 
--- { "claims_mine", { id, fingerprint, … } }: in a new term; a failover may have lost some.
+-- { "claims_mine", { id, fingerprint, request, … } }: in a new term; a failover may have lost some.
 operations.claims_mine = function(operation)
   local claims = operation[2]
-  for i = 1, #claims, 2 do
+  for i = 1, #claims, 3 do
     local id = claims[i]
     if not claim_of(id) and not answer_of(id) then
-      redis.call("HSET", key("claims"), id, cmsgpack.pack({ CELL, LIFE, claims[i + 1] }))
+      redis.call("HSET", key("claims"), id, cmsgpack.pack({ CELL, LIFE, claims[i + 1], claims[i + 2] }))
       redis.call("SADD", key("claims:" .. CELL), id)
     end
   end

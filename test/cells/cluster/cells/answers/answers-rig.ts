@@ -88,5 +88,6 @@ export const said = (claim: Claim): string => {
 const callOf = (idempotencyKey: string, body: string, orgId: string): Call =>
   ({
     key: { orgId, projectId: "project", environment: "test" },
+    requestId: `call of ${idempotencyKey}`,
     incoming: { body: Buffer.from(body), format: { name: "chat" }, idempotencyKey, reply: {} },
   }) as unknown as Call;

@@ -42,6 +42,9 @@ function setAhead(clock: SharedClock, byMs: number): void {
   clock.read({ redisMs: clock.now() + byMs, shiftMs: byMs, changes }, clock.monotonic());
 }
 
+/** What the release before wrote: cell, life, fingerprint. */
+const OLD_CLAIM = 'redis.call("HSET", KEYS[1], ARGV[1], cmsgpack.pack({ "old", 1, "f" }))';
+
 /** Cells that earlier tests stopped are gone for good: after a restart of Redis nobody waits for them to say what they hold. */
 async function retireOthers(): Promise<void> {
   await bench.link.ready(5000);
@@ -131,6 +134,37 @@ describe("keys", () => {
       expect(said(await each.claim(other, "{}", "stays"))).toBe("stays");
     }
     expect(said(await two.claim(key, "{}", "erased"))).toBe("first");
+  });
+});
+
+describe("the call that has a key", () => {
+  const claimed = ({ kept }: KeptCell, key: string, requestId: string, fingerprint = "f") =>
+    kept.answers.claim(key, fingerprint, requestId);
+  const running = (requestId?: string) => ({ kind: "running", fingerprint: "f", requestId });
+
+  test("is known at every cell, in a new term too", async () => {
+    const [one, two] = (await cells("a", "b")) as [KeptCell, KeptCell];
+    const key = newKey();
+    expect(await claimed(one, key, "first")).toEqual({ kind: "first" });
+    expect(await claimed(two, key, "second")).toEqual(running("first"));
+    expect(await claimed(two, key, "third", "other")).toEqual(running("first"));
+    await bench.link.call("DEL", "{weir}:claims", "{weir}:claims:a");
+    await bench.redis.kill();
+    await bench.redis.start();
+    const again = async () => {
+      await retireOthers();
+      return await claimed(two, key, "fourth").catch(() => undefined);
+    };
+    await until("the claim is restated", again, equals(running("first")));
+    await one.kept.answers.unclaim(key);
+    expect(await claimed(two, key, "fifth")).toEqual({ kind: "first" });
+  });
+
+  test("is not known where a cell of the release before has it", async () => {
+    const [one] = (await cells("a")) as [KeptCell];
+    const key = newKey();
+    await bench.link.call("EVAL", OLD_CLAIM, 1, "{weir}:claims", key);
+    expect(await claimed(one, key, "second")).toEqual(running());
   });
 });
 

@@ -35,11 +35,11 @@ const refused = { kind: "storage_unavailable" };
 
 test("once a call waited in vain, the next are refused at once, until Redis answers", async () => {
   const { claims, sent, due, patienceEnds } = claimsWithTimers();
-  const waiting = claims.claim("one", "f");
+  const waiting = claims.claim("one", "f", "r");
   await until("the claim is sent", () => sent.length, equals(1));
   patienceEnds();
   await expect(waiting).rejects.toMatchObject(refused);
-  await expect(claims.claim("two", "f")).rejects.toMatchObject(refused);
+  await expect(claims.claim("two", "f", "r")).rejects.toMatchObject(refused);
   // It was not asked for, and waits for nothing.
   expect(due).toEqual([]);
 
@@ -49,7 +49,7 @@ test("once a call waited in vain, the next are refused at once, until Redis answ
   expect(sent[1]?.operations).toEqual([["unclaim", "one"]]);
   sent[1]?.reply([[]]);
   await claims.idle();
-  const next = claims.claim("three", "f");
+  const next = claims.claim("three", "f", "r");
   await until("the next claim is sent", () => sent.length, equals(3));
   sent[2]?.reply([FIRST]);
   expect(await next).toEqual({ kind: "first" });
@@ -57,13 +57,13 @@ test("once a call waited in vain, the next are refused at once, until Redis answ
 
 test("a call whose time ends before it is sent refuses none after it", async () => {
   const { claims, sent, patienceEnds } = claimsWithTimers();
-  const waiting = claims.claim("one", "f");
+  const waiting = claims.claim("one", "f", "r");
   // As in a process that stood still.
   patienceEnds();
   await expect(waiting).rejects.toMatchObject(refused);
   await claims.idle();
   expect(sent).toEqual([]);
-  const next = claims.claim("two", "f");
+  const next = claims.claim("two", "f", "r");
   await until("the claim is sent", () => sent.length, equals(1));
   sent[0]?.reply([FIRST]);
   expect(await next).toEqual({ kind: "first" });

@@ -129,7 +129,7 @@ describe("C1: an answer that waits for Redis", () => {
   test("is restated as claimed by a new life, also where its folder has forgotten it", async () => {
     await answered("key");
     folder.clear();
-    expect([...openSender().sender.waiting(own)]).toEqual([["key", "f"]]);
+    expect([...openSender().sender.waiting(own)]).toEqual([{ id: "key", fingerprint: "f", requestId: "" }]);
     await told();
     expect([...openSender().sender.waiting(own)]).toEqual([]);
   });
