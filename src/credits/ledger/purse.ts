@@ -65,6 +65,19 @@ export interface Purse {
   settle(hold: Hold, charge: Charge, spend?: ChargeSpend): Settled;
   /** Closes the hold without a charge. @throws Error when it is closed already. */
   release(hold: Hold): void;
+  /** The life of this process, for rows of calls that it may leave unfinished. Empty in a gateway alone. */
+  readonly life: string;
+  /** Whether a process with this life was retired: what its calls cost is charged to nobody. */
+  isRetired(life: string): boolean;
+  /**
+   * Only in an act, which ends the row of the call: charges what a former process of this folder left unfinished. Nothing is held for
+   * it any more, and it is charged whatever the balance. What a retired life left goes to the list of uncharged calls. A charge of zero
+   * writes nothing.
+   * @param life in which the call ran
+   * @param spend as of `settle`; none where the life was retired
+   * @returns the entry, if it has a number by now
+   */
+  chargeFormer(orgId: string, charge: Charge, life: string, spend?: ChargeSpend): SettleEntry | undefined;
   /** Open holds of all orgs: zero when idle. */
   open(): { readonly holds: number; readonly heldMicroUsd: number };
 }
@@ -123,6 +136,7 @@ const reopen = (hold: OpenHold): void => hold.reopen();
 
 /** A purse within one process: it knows all holds and charges, so it answers synchronously. */
 export class LocalPurse implements Purse {
+  readonly life = "";
   readonly #store: Store;
   readonly #accounts: Accounts;
   readonly #book: Book;
@@ -173,6 +187,15 @@ export class LocalPurse implements Purse {
 
   release(hold: Hold): void {
     asOpen(hold).close();
+  }
+
+  isRetired(): boolean {
+    return false;
+  }
+
+  chargeFormer(orgId: string, charge: Charge): SettleEntry | undefined {
+    assertAmount(charge.amountMicroUsd);
+    return charge.amountMicroUsd === 0 ? undefined : this.#book.charge(orgId, charge);
   }
 
   open(): { holds: number; heldMicroUsd: number } {

@@ -8,7 +8,7 @@ import type { Charge } from "../../../credits/ledger/book.ts";
 import type { ChargeSpend, Funds, Hold, Purse, Settled } from "../../../credits/ledger/purse.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Restating } from "../exchange/parts.ts";
-import { Charges, type ChargesPorts } from "../leases/charges.ts";
+import { Charges, type ChargesPorts, NOBODYS } from "../leases/charges.ts";
 import { CreditLane, type CreditLaneOptions } from "../leases/credit-lane.ts";
 import type { OrgLease } from "../leases/lease.ts";
 import { lackIn, recoverCredit } from "../leases/recovery.ts";
@@ -30,11 +30,11 @@ export interface LeasedPurseOptions extends Omit<CreditLaneOptions, "charges">, 
 export async function openLeasedPurse(options: LeasedPurseOptions): Promise<LeasedPurse> {
   const { store, life, lane, restates } = options;
   const charges = new Charges(store, life, options);
-  const chargedTo = await recoverCredit(lane, charges, Number(life));
+  const { chargedTo, retired } = await recoverCredit(lane, charges, Number(life));
   const credit = new CreditLane({ ...options, charges }, chargedTo);
   for (let number = chargedTo + 1; number <= charges.newest(); number++) {
     const row = charges.row(number);
-    if (row !== undefined) credit.recovered(row);
+    if (row !== undefined && row.life !== NOBODYS) credit.recovered(row);
   }
   restates({
     operations: () => credit.restating(),
@@ -48,7 +48,7 @@ export async function openLeasedPurse(options: LeasedPurseOptions): Promise<Leas
     const [[count] = []] = await lane.send([["credit_return", RETURN_ORGS]]);
     left = Number(count);
   }
-  return new LeasedPurse(options, charges, credit);
+  return new LeasedPurse(options, { charges, credit, retired });
 }
 
 /** Redis has all charges, and all leases back. */
@@ -74,15 +74,26 @@ class LeasedHold implements Hold {
   }
 }
 
+interface PurseParts {
+  readonly charges: Charges;
+  readonly credit: CreditLane;
+  /** The newest life of the cell that was retired; 0: none was. */
+  readonly retired: number;
+}
+
 export class LeasedPurse implements Purse {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #view: CreditView;
   readonly #charges: Charges;
   readonly #credit: CreditLane;
+  readonly #retired: number;
+  readonly life: string;
 
   /** @internal Use `openLeasedPurse`. */
-  constructor({ store, clock, view }: LeasedPurseOptions, charges: Charges, credit: CreditLane) {
+  constructor({ store, clock, view, life }: LeasedPurseOptions, { charges, credit, retired }: PurseParts) {
+    this.life = life;
+    this.#retired = retired;
     this.#store = store;
     this.#clock = clock;
     this.#view = view;
@@ -171,6 +182,26 @@ export class LeasedPurse implements Purse {
 
   release(hold: Hold): void {
     this.#close(asOpen(hold));
+  }
+
+  /** A folder that was alone before has calls without a life, which are older than each life. */
+  isRetired(life: string): boolean {
+    return this.#retired > 0 && Number(life) <= this.#retired;
+  }
+
+  chargeFormer(orgId: string, charge: Charge, life: string, spend?: ChargeSpend): undefined {
+    const { requestId, amountMicroUsd, atMs } = charge;
+    assertAmount(amountMicroUsd);
+    if (amountMicroUsd === 0) return;
+    const call = { orgId, requestId, atMs, amountMicroUsd };
+    if (this.isRetired(life)) this.#charges.addUncharged(call);
+    else {
+      const org = this.#credit.of(orgId);
+      this.#charges.add(call, spend);
+      org.charge(amountMicroUsd);
+      this.#store.ifDropped(() => org.charge(-amountMicroUsd));
+    }
+    this.#credit.charged();
   }
 
   open(): { readonly holds: number; readonly heldMicroUsd: number } {

@@ -50,10 +50,13 @@ export type Numbering = readonly (string | number)[];
 export const LISTED = null;
 
 export interface Row extends UnchargedCall {
-  /** The cell's life when the row was written. */
+  /** The cell's life when the row was written, or `NOBODYS`. */
   readonly life: number;
   readonly spend: ChargeSpend | undefined;
 }
+
+/** In place of a life: the row is charged to nobody. Lives are times. */
+export const NOBODYS = 0;
 
 const CHARGES = "cells.charges";
 const NUMBERINGS = "cells.charges_numbered";
@@ -90,13 +93,21 @@ export class Charges {
   }
 
   /** Only in an act. */
-  add({ orgId, requestId, atMs, amountMicroUsd }: UnchargedCall, spend?: ChargeSpend): void {
+  add(call: UnchargedCall, spend?: ChargeSpend): void {
+    this.#add(call, this.#life, spend);
+  }
+
+  /** Only in an act: what a life of the cell that was retired left. It is passed on in its turn, with what is charged. */
+  addUncharged(call: UnchargedCall): void {
+    this.#add(call, NOBODYS);
+  }
+
+  #add({ orgId, requestId, atMs, amountMicroUsd }: UnchargedCall, life: number, spend?: ChargeSpend): void {
     const number = ++this.#written;
     this.#store.ifDropped(() => {
       this.#written--;
       this.#recent.delete(number);
     });
-    const life = this.#life;
     const counted = spend === undefined ? [] : storedSpend(spend);
     this.#rows.append(number, packed([life, orgId, amountMicroUsd, requestId, atMs, ...counted]));
     if (this.#recent.size < MOST_RECENT)
@@ -172,6 +183,10 @@ export class Charges {
     for (; last < newest; last++) {
       const row = this.row(last + 1);
       if (row === undefined) continue;
+      if (row.life === NOBODYS) {
+        mark = row.requestId;
+        continue;
+      }
       // One day of an org at once.
       if (!scopes.takes(row)) break;
       let org = orgs.get(row.orgId);
@@ -261,10 +276,10 @@ export class Charges {
     }
     const numbered: NumberedCharge[] = [];
     const uncharged: UnchargedCall[] = [];
-    for (const { orgId, requestId, atMs, amountMicroUsd } of this.#between(after, last)) {
+    for (const { orgId, requestId, atMs, amountMicroUsd, life } of this.#between(after, last)) {
       const charge = { orgId, requestId, atMs, amountMicroUsd };
       const org = next.get(orgId);
-      if (org === undefined) {
+      if (org === undefined || life === NOBODYS) {
         uncharged.push(charge);
         continue;
       }

@@ -7,16 +7,20 @@ import type { Lane } from "../exchange/exchange.ts";
 import type { RedisValue } from "../redis/redis.ts";
 import { type Charges, LISTED, type Numbering } from "./charges.ts";
 
-/**
- * @returns the last row that is in Redis
- * @throws Error with a line for the operator
- */
-export async function recoverCredit(lane: Lane, charges: Charges, life: number): Promise<number> {
+export interface RecoveredCredit {
+  /** The last row that is in Redis. */
+  readonly chargedTo: number;
+  /** The newest life of the cell that was retired; 0: none was. It stays so while this process may go on. */
+  readonly retired: number;
+}
+
+/** @throws Error with a line for the operator */
+export async function recoverCredit(lane: Lane, charges: Charges, life: number): Promise<RecoveredCredit> {
   const [position = []] = await lane.send([["credit_position"]]);
   const [after, last, mark, numbering, retired, crossed, isRestored] = position as Position;
   if (isRestored === 1) {
     const to = await recoverRestored(lane, charges, { after, last, numbering, crossed }, String(mark));
-    return await skipRetired(lane, charges, { last: to, retired, life });
+    return { chargedTo: await skipRetired(lane, charges, { last: to, retired, life }), retired };
   }
   assertNotBehind(charges, last, String(mark));
   const numberedTo = charges.numberedTo();
@@ -28,7 +32,7 @@ export async function recoverCredit(lane: Lane, charges: Charges, life: number):
       );
     await charges.keep(after, last, numbering.map(asText), crossed.map(asText));
   }
-  return await skipRetired(lane, charges, { last, retired, life });
+  return { chargedTo: await skipRetired(lane, charges, { last, retired, life }), retired };
 }
 
 /** What `credit_restate` answers, where Redis came back with older data. */

@@ -11,7 +11,7 @@ import type { Charge } from "../../../credits/ledger/book.ts";
 import type { Hold, Purse } from "../../../credits/ledger/purse.ts";
 
 export interface HoldDeps {
-  readonly purse: Pick<Purse, "hold" | "extend" | "settle" | "release">;
+  readonly purse: Pick<Purse, "hold" | "extend" | "settle" | "release" | "isRetired" | "chargeFormer">;
   readonly budgets: Pick<Budgets, "hold" | "extend" | "shrink" | "charging" | "release">;
 }
 
@@ -107,6 +107,40 @@ export function charging(
     // The entry comes first: the org's spend remembers up to which one it has counted.
     count(purse.settle(credit, charge, budget.spend).entry?.seq);
     follow();
+  };
+}
+
+/** A call that a former process of this folder left unfinished. */
+export interface FormerCall {
+  readonly scope: BudgetScope;
+  /** `Purse.life` of that process. */
+  readonly life: string;
+  readonly charge: Charge;
+}
+
+/** What charges such a call. Nothing is held for it. */
+export interface FormerCharging {
+  /** In the act that ends the call's row, in the same turn of the event loop: counts and charges the call. */
+  charge(): void;
+  /** That act did not happen, and will not. */
+  giveUp(): void;
+}
+
+/** @throws Error if the amount is not valid */
+export function chargingFormer(
+  { purse, budgets }: HoldDeps,
+  { scope, life, charge }: FormerCall,
+): FormerCharging {
+  const { orgId } = scope;
+  // No budget counts what is charged to nobody.
+  if (purse.isRetired(life))
+    return { charge: () => void purse.chargeFormer(orgId, charge, life), giveUp: NOTHING };
+  // A hold of nothing is never refused, nor waited for.
+  const budget = budgets.hold(scope, 0, true) as BudgetHold;
+  const count = budgets.charging(budget, charge.amountMicroUsd);
+  return {
+    charge: () => count(purse.chargeFormer(orgId, charge, life, budget.spend)?.seq),
+    giveUp: () => budgets.release(budget),
   };
 }
 

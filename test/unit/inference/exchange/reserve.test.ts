@@ -119,6 +119,9 @@ const served = (own: LocalPurse, otherwise: Partial<Purse>): Purse => ({
   extend: (hold, microUsd) => own.extend(hold, microUsd),
   settle: (hold, charge) => own.settle(hold, charge),
   release: (hold) => own.release(hold),
+  life: own.life,
+  isRetired: () => own.isRetired(),
+  chargeFormer: (org, charge) => own.chargeFormer(org, charge),
   open: () => own.open(),
   ...otherwise,
 });

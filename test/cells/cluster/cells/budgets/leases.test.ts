@@ -1,5 +1,7 @@
 /** Hard budgets over eight cells: leases, changes and what is shown. That no more than a budget is spent: cap.test.ts; within what time others know: test/timed/cluster/cells/budgets.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { retire } from "../../../../../src/cluster/cells/membership/registry.ts";
+import { chargingFormer } from "../../../../../src/inference/exchange/reservation/holds.ts";
 import { missingRedis } from "../../../../support/redis-server.ts";
 import { equals, until } from "../../../../support/wait.ts";
 import { CALL, CELLS, expectSpend } from "../cap-rig.ts";
@@ -72,6 +74,37 @@ describe.skipIf(missing !== undefined)(
       await until("the project is noted", noted, (ids) => ids.includes(scope.projectId));
       const last = cells[3] as BudgetCell;
       expect(last.near.filter((id) => id === scope.projectId)).toHaveLength(1);
+    });
+
+    test("a call that a former process left unfinished counts in its budgets, one of a retired life in none", async () => {
+      const scope = scopeOf("former", { keyDaily: hard(10 * CALL) });
+      await pay(scope.orgId);
+      const atMs = Date.now();
+      const leave = async (cell: BudgetCell, life: string, requestId: string) => {
+        const charge = { requestId, amountMicroUsd: CALL, atMs };
+        const former = chargingFormer(cell, { scope, life, charge });
+        await expect(
+          cell.store.act(() => {
+            former.charge();
+            throw new Error("dropped");
+          }),
+        ).rejects.toThrow("dropped");
+        await cell.store.act(former.charge, { isOwed: true });
+      };
+      const first = await openBudgetCell(bench, "former");
+      await first.stop();
+      const next = await openBudgetCell(bench, "former");
+      await leave(next, first.purse.life, "req_former_1");
+      await settled(`k:${scope.keyId}`, CALL);
+      await settled(`o:${scope.orgId}`, CALL);
+      await next.stop();
+      expect(await retire(bench.link, bench.id, "former", 0)).toBe(true);
+      const last = await openBudgetCell(bench, "former");
+      for (const { purse } of [first, next]) await leave(last, purse.life, `req_of_${purse.life}`);
+      await until("all is passed on", () => last.purse.passed(1000));
+      await settled(`k:${scope.keyId}`, CALL);
+      expect(last.budgets.openHolds()).toBe(0);
+      await last.stop();
     });
 
     test("a budget that was lowered or raised is in force with the next call", async () => {

@@ -192,6 +192,102 @@ describe.skipIf(missing !== undefined)(
       await again.stop();
     });
 
+    describe("a call that a former process left unfinished", () => {
+      let calls = 0;
+      const former = (cell: CreditCell, org: string, amountMicroUsd: number, life: string) => {
+        const requestId = `req_former_${++calls}`;
+        const act = () => void cell.purse.chargeFormer(org, { requestId, amountMicroUsd, atMs: calls }, life);
+        return { requestId, act };
+      };
+      const unchargedOf = (org: string) => bench.ledger.uncharged.filter(({ orgId }) => orgId === org);
+
+      test("is charged by the next one, below zero too, and leaves nothing leased", async () => {
+        await post(other, "org_former", 1000);
+        const first = await open("former");
+        const { life } = first.purse;
+        await first.stop();
+        const next = await open("former");
+        expect(next.purse.isRetired(life)).toBe(false);
+        const { requestId, act } = former(next, "org_former", 1200, life);
+        await expect(
+          next.store.act(() => {
+            act();
+            throw new Error("dropped");
+          }),
+        ).rejects.toThrow("dropped");
+        await next.store.act(act, { isOwed: true });
+        await next.store.act(former(next, "org_former", 0, life).act, { isOwed: true });
+        // A folder that was alone when it was killed.
+        await next.store.act(former(next, "org_former", 50, "").act, { isOwed: true });
+        await until("all is charged", () => next.purse.passed(1000));
+        await bench.settled("org_former");
+        expect(
+          bench.ledger.of("org_former").map(({ balanceMicroUsd, requestId }) => [balanceMicroUsd, requestId]),
+        ).toEqual([
+          [-200, requestId],
+          [-250, `req_former_${calls}`],
+        ]);
+        expect(unchargedOf("org_former")).toEqual([]);
+        await next.stop();
+      });
+
+      test("of a life that was retired is charged to nobody, among calls that are charged", async () => {
+        await post(other, "org_nobody", 10_000);
+        const first = await open("nobody");
+        const { life } = first.purse;
+        await first.stop();
+        expect(await retire(bench.link, bench.id, "nobody", 0)).toBe(true);
+        const next = await open("nobody");
+        expect([life, "", next.purse.life].map((each) => next.purse.isRetired(each))).toEqual([
+          true,
+          true,
+          false,
+        ]);
+        const left = [former(next, "org_nobody", 700, life), former(next, "org_nobody", 800, life)];
+        const hold = await holdOf(next, "org_nobody", 100);
+        await next.store.act(left[0]?.act as () => void, { isOwed: true });
+        await charge(next, hold, 100);
+        await next.store.act(left[1]?.act as () => void, { isOwed: true });
+        await bench.settled("org_nobody");
+        await until("it is told", () => unchargedOf("org_nobody").length, equals(2));
+        expect(unchargedOf("org_nobody")).toMatchObject(
+          left.map(({ requestId }, at) => ({ requestId, amountMicroUsd: 700 + 100 * at })),
+        );
+        expect(bench.ledger.of("org_nobody").map(({ balanceMicroUsd }) => balanceMicroUsd)).toEqual([9900]);
+        await next.stop();
+      });
+
+      test("stays charged to nobody if the process that found it is killed before Redis hears of it", async () => {
+        await post(other, "org_twice", 10_000);
+        const first = await open("twice");
+        await first.stop();
+        expect(await retire(bench.link, bench.id, "twice", 0)).toBe(true);
+        // It writes its row, and an ordinary one, and is gone; the first of its batches reached Redis.
+        const cell = await bench.cell("twice");
+        const charges = new Charges(cell.store, cell.entered.life, { onNumbered() {}, onUncharged() {} });
+        const row = (n: number) => ({
+          orgId: "org_twice",
+          requestId: `req_twice_${n}`,
+          atMs: n,
+          amountMicroUsd: 100 * n,
+        });
+        for (const n of [1, 2, 3, 4])
+          await cell.store.act(() => (n % 2 === 1 ? charges.addUncharged(row(n)) : charges.add(row(n))));
+        await cell
+          .lane("credit")
+          .send([["credit", 0, 2, "req_twice_2", ["org_twice", 1, 200, 200, 200, -1]]]);
+        await cell.stop();
+        const again = await open("twice");
+        await bench.settled("org_twice");
+        expect(bench.ledger.of("org_twice").map(({ balanceMicroUsd }) => balanceMicroUsd)).toEqual([
+          9800, 9400,
+        ]);
+        await until("it is told", () => unchargedOf("org_twice").length, equals(2));
+        expect(unchargedOf("org_twice").map(({ amountMicroUsd }) => amountMicroUsd)).toEqual([100, 300]);
+        await again.stop();
+      });
+    });
+
     test("in a new term no lease grows until every cell has restated or is retired", async () => {
       await post(other, "org_term", 1_000_000);
       const silent = await bench.cell("silent");
@@ -204,7 +300,18 @@ describe.skipIf(missing !== undefined)(
       // The link may not have heard yet that the connection it had is gone.
       const answers = () => bench.link.call("PING").then(String, () => "");
       await until("Redis answers", answers, equals("PONG"));
-      for (const name of ["lost", "died", "copied", "back", "sent", "retired", "silent"])
+      for (const name of [
+        "lost",
+        "died",
+        "copied",
+        "back",
+        "sent",
+        "retired",
+        "silent",
+        "former",
+        "nobody",
+        "twice",
+      ])
         expect(await retire(bench.link, bench.id, name, 0)).not.toBe("alive");
       await until("no cell is waited for", () => bench.link.call("SCARD", "{weir}:restating"), equals(0));
       // On a busy machine the exchange that was under way may take its time yet.
