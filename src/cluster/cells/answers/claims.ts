@@ -196,10 +196,11 @@ export class Claims {
   }
 }
 
-const runningOf = ([fingerprint, requestId]: RedisValue[]): Claimed => ({
+const runningOf = ([fingerprint, requestId, cell]: RedisValue[]): Claimed => ({
   kind: "running",
   fingerprint: String(fingerprint),
   requestId: String(requestId) || undefined,
+  cell: String(cell),
 });
 
 function refuse(ask: Ask): void {

@@ -57,6 +57,8 @@ export interface Running {
   readonly fingerprint: string;
   /** The id of that call; undefined where a gateway of the release before has it, which does not say it. */
   readonly requestId: string | undefined;
+  /** The cell that has that call; absent: this process has it. */
+  readonly cell?: string;
 }
 
 export type Claimed =

@@ -110,7 +110,7 @@ end
 
 -- { "claim", id, fingerprint, most, request }: most  answers of all cells, beyond which no key can be claimed
 -- Returns 1 where this cell is to answer the key; 2, fingerprint, facts and whether there are bytes: it was answered;
--- 0, fingerprint, request id or "": a call is under way; 3: it cannot be known until all cells have restated; 4: too many answers are kept.
+-- 0, fingerprint, request id or "", cell: a call is under way; 3: it cannot be known until all cells have restated; 4: too many answers are kept.
 operations.claim = function(operation)
   local _, id, fingerprint, most, request = unpack(operation)
   local of, facts = answer_of(id)
@@ -120,7 +120,7 @@ operations.claim = function(operation)
   local claimed = redis.call("HGET", key("claims"), id)
   if claimed then
     local claim = cmsgpack.unpack(claimed)
-    return { 0, claim[3], claim[4] or "" }
+    return { 0, claim[3], claim[4] or "", claim[1] }
   end
   if is_awaiting() then return { 3 } end
   if answers_now() >= most then return { 4 } end

@@ -140,14 +140,14 @@ describe("keys", () => {
 describe("the call that has a key", () => {
   const claimed = ({ kept }: KeptCell, key: string, requestId: string, fingerprint = "f") =>
     kept.answers.claim(key, fingerprint, requestId);
-  const running = (requestId?: string) => ({ kind: "running", fingerprint: "f", requestId });
+  const running = (cell: string, requestId?: string) => ({ kind: "running", fingerprint: "f", requestId, cell });
 
   test("is known at every cell, in a new term too", async () => {
     const [one, two] = (await cells("a", "b")) as [KeptCell, KeptCell];
     const key = newKey();
     expect(await claimed(one, key, "first")).toEqual({ kind: "first" });
-    expect(await claimed(two, key, "second")).toEqual(running("first"));
-    expect(await claimed(two, key, "third", "other")).toEqual(running("first"));
+    expect(await claimed(two, key, "second")).toEqual(running("a", "first"));
+    expect(await claimed(two, key, "third", "other")).toEqual(running("a", "first"));
     await bench.link.call("DEL", "{weir}:claims", "{weir}:claims:a");
     await bench.redis.kill();
     await bench.redis.start();
@@ -155,7 +155,7 @@ describe("the call that has a key", () => {
       await retireOthers();
       return await claimed(two, key, "fourth").catch(() => undefined);
     };
-    await until("the claim is restated", again, equals(running("first")));
+    await until("the claim is restated", again, equals(running("a", "first")));
     await one.kept.answers.unclaim(key);
     expect(await claimed(two, key, "fifth")).toEqual({ kind: "first" });
   });
@@ -164,7 +164,7 @@ describe("the call that has a key", () => {
     const [one] = (await cells("a")) as [KeptCell];
     const key = newKey();
     await bench.link.call("EVAL", OLD_CLAIM, 1, "{weir}:claims", key);
-    expect(await claimed(one, key, "second")).toEqual(running());
+    expect(await claimed(one, key, "second")).toEqual(running("old"));
   });
 });
 
