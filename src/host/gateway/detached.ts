@@ -12,7 +12,7 @@ import type { OpenMoney } from "./money.ts";
 export async function openDetachedRoom(
   { settings: { limits } }: Config,
   { store, clock, installation, log }: Ground,
-  { purse }: OpenMoney,
+  { purse, budgets }: OpenMoney,
   outbox: Outbox,
 ): Promise<DetachedCalls> {
   return await openDetached({
@@ -22,12 +22,8 @@ export async function openDetachedRoom(
     masterKeys: installation.masterKeys,
     bounds: { callBytes: limits.max_detached_call_bytes, orgBytes: limits.max_detached_org_bytes },
     settledAtUs: risingMicros(clock),
-    life: "",
-    chargeFormer({ orgId, requestId, amountMicroUsd, atMs }) {
-      const hold = purse.hold(orgId, 0);
-      if (hold === undefined || hold instanceof Promise) throw new Error("no hold of nothing");
-      purse.settle(hold, { requestId, amountMicroUsd, atMs });
-    },
+    life: purse.life,
+    holding: { purse, budgets },
     onFault: notStored(log),
   });
 }

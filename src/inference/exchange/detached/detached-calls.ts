@@ -6,6 +6,7 @@
 import type { KeyObject } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
 import { MINUTE_MS } from "../../../base/time.ts";
+import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import type { CallRecord } from "../../../record/record.ts";
 import type { Store } from "../../../store/store.ts";
 import type { ClientReply } from "../../client-reply.ts";
@@ -55,8 +56,9 @@ export interface CallsElsewhere {
 
 /** What the exchange knows of a running call. */
 export interface CallProgress {
-  /** Its record, if it broke off now. */
+  /** Its record, if it broke off now, and the budgets that it counts in. */
   record(): CallRecord;
+  readonly scope: BudgetScope;
   /** What it would be charged then; undefined: it has read more than it said, which is to be asked again. */
   metered(): Metered | undefined;
 }
@@ -153,8 +155,7 @@ export class DetachedCalls implements LogKeeper {
     const cipher = this.#cipherOf(id);
     const events = new EventLog(isZdr ? undefined : this.#storedParts(id, cipher));
     const reply = new DetachedReply(about, events, client, this, () => clock.now());
-    const { keyId } = key;
-    const row = { orgId, projectId, environment, keyId, format, isStream, startedMs: incoming.tsMs, life };
+    const row = { orgId, projectId, environment, format, isStream, startedMs: incoming.tsMs, life };
     this.#running.set(id, { reply, row, cipher, progress: undefined, metered: undefined, isStored: isZdr });
     this.#logs.set(id, reply);
     this.#orgs.add(orgId, id);
@@ -278,12 +279,15 @@ export class DetachedCalls implements LogKeeper {
     if (end > 0) running.metered = progress?.metered() ?? running.metered;
     const { metered } = running;
     const dropped = this.#bound(running, events);
-    const first = running.isStored || progress === undefined ? undefined : progress.record();
+    const first =
+      running.isStored || progress === undefined
+        ? undefined
+        : { record: progress.record(), scope: progress.scope };
     running.isStored = true;
     const keptFrom = events.keptFrom;
     return {
       put: () => {
-        if (first !== undefined) this.rows.put(id, { ...row, keptFrom, record: first });
+        if (first !== undefined) this.rows.put(id, { ...row, keptFrom, ...first });
         else if (dropped.length > 0) this.rows.put(id, { ...(this.rows.get(id) as CallRow), keptFrom });
         if (part !== undefined && sealed !== undefined) this.rows.putPart(id, part.first, sealed);
         this.rows.putProgress(id, { end, ...(metered && { metered }) });

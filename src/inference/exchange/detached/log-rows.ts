@@ -2,6 +2,7 @@
  * The logs of detached calls in this process's folder, whatever other cells there are: `detached.calls` by call, `detached.events` by call
  * and number of the first event of a part, encrypted. They go some minutes after their call has ended.
  */
+import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import type { CallRecord } from "../../../record/record.ts";
 import type { Store, Table } from "../../../store/store.ts";
 import type { Metered } from "../meter.ts";
@@ -13,11 +14,11 @@ import type { LogCipher } from "./log-cipher.ts";
 export interface CallRow extends Omit<LoggedCall, "id" | "isZdr"> {
   /** The life of its cell; empty in a gateway alone. */
   readonly life: string;
-  readonly keyId: string;
   /** Number of the first event that is kept. */
   readonly keptFrom: number;
-  /** Its record as if it had broken off at once; absent once it has ended. */
+  /** Its record as if it had broken off at once, and the budgets that it counts in; absent once it has ended. */
   readonly record?: CallRecord;
+  readonly scope?: BudgetScope;
   /** Once it has ended: when, wall clock; the number of its events; the status of a whole answer. */
   readonly endedMs?: number;
   readonly end?: number;

@@ -6,6 +6,7 @@ import type { ReservedCall } from "../call.ts";
 import { type Metered, meter } from "../meter.ts";
 import { type RecordDeps, recordOf } from "../record.ts";
 import { coveredAt } from "../reservation/fit.ts";
+import { scopeOf } from "../reservation/holds.ts";
 import type { CallProgress } from "./detached-calls.ts";
 
 export interface ProgressDeps extends RecordDeps {
@@ -38,6 +39,7 @@ export function progressOf(
   };
   return {
     metered,
+    scope: scopeOf(call.key),
     record: () =>
       recordOf(
         deps,

@@ -8,31 +8,17 @@ import type { CallRecord } from "../../../record/record.ts";
 import type { Store } from "../../../store/store.ts";
 import { FORMATS } from "../../../wire/formats.ts";
 import { EventNumbers } from "../../../wire/neutral/event-numbers.ts";
+import { chargingFormer, type HoldDeps } from "../reservation/holds.ts";
 import type { LogCipher } from "./log-cipher.ts";
 import type { CallRow, LogRows, ProgressRow } from "./log-rows.ts";
 import { BROKEN_OFF } from "./progress.ts";
-
-/** A charge of a process that was killed: nothing is held for it any more. */
-export interface FormerCharge {
-  readonly orgId: string;
-  readonly projectId: string;
-  readonly keyId: string;
-  readonly requestId: string;
-  /** Above zero. */
-  readonly amountMicroUsd: number;
-  /** Wall clock, milliseconds. */
-  readonly atMs: number;
-  /** The life of the cell that made the call: what a retired life left is charged to nobody. Empty in a gateway alone. */
-  readonly life: string;
-}
 
 export interface RecoverDeps {
   readonly store: Pick<Store, "act">;
   readonly clock: Pick<Clock, "now">;
   readonly outbox: Pick<Outbox, "prepare" | "put">;
   readonly settledAtUs: () => number;
-  /** Only in an act. */
-  readonly chargeFormer: (charge: FormerCharge) => void;
+  readonly holding: HoldDeps;
 }
 
 /** Ended in one act. */
@@ -49,12 +35,17 @@ export async function recoverLogs(
     const ends = broken
       .slice(at, at + CALLS_AT_ONCE)
       .map(([id, row]) => ended(deps, { id, row, rows, cipher: cipherOf(id) }));
-    await deps.store.act(
-      () => {
-        for (const put of ends) put();
-      },
-      { isOwed: true },
-    );
+    try {
+      await deps.store.act(
+        () => {
+          for (const { put } of ends) put();
+        },
+        { isOwed: true },
+      );
+    } catch (error) {
+      for (const { giveUp } of ends) giveUp();
+      throw error;
+    }
   }
   return broken.length;
 }
@@ -66,11 +57,17 @@ interface Broken {
   readonly cipher: LogCipher;
 }
 
-/** @returns puts all of its end */
-function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): () => void {
-  const { chargeFormer, clock, outbox } = deps;
+/** `put`: in an act, all of its end. `giveUp`: that act did not happen, and will not. */
+interface BrokenEnd {
+  put(): void;
+  giveUp(): void;
+}
+
+function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd {
+  const { clock, outbox, holding } = deps;
   const progress: ProgressRow = rows.progressOf(id) ?? { end: 0 };
-  const { record, ...rest } = row;
+  const { record, scope, ...rest } = row;
+  const { life } = row;
   const nowMs = clock.now();
   const last = row.isStream ? lastEvent(id, row, progress.end) : wholeError(id, row);
   const sealed = cipher.seal(last.first, last.bytes);
@@ -84,20 +81,16 @@ function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): () => void
   const amountMicroUsd = record?.charged === true ? (progress.metered?.cost.total_micro_usd ?? 0) : 0;
   const prepared =
     record && outbox.prepare(brokenRecord(record, progress, { settledAtUs: deps.settledAtUs(), nowMs }));
-  return () => {
-    if (amountMicroUsd > 0)
-      chargeFormer({
-        orgId: row.orgId,
-        projectId: row.projectId,
-        keyId: row.keyId,
-        requestId: id,
-        amountMicroUsd,
-        atMs: nowMs,
-        life: row.life,
-      });
-    if (prepared !== undefined) outbox.put(prepared);
-    rows.putPart(id, last.first, sealed);
-    rows.putEnded(id, kept);
+  const charge = { requestId: id, amountMicroUsd, atMs: nowMs };
+  const charging = scope && amountMicroUsd > 0 ? chargingFormer(holding, { scope, life, charge }) : undefined;
+  return {
+    put() {
+      charging?.charge();
+      if (prepared !== undefined) outbox.put(prepared);
+      rows.putPart(id, last.first, sealed);
+      rows.putEnded(id, kept);
+    },
+    giveUp: () => charging?.giveUp(),
   };
 }
 
