@@ -161,7 +161,7 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
     exchange,
     inquire: (inquiry, incoming) => inquire(asking, inquiry, incoming),
     running: (orgId) => runningOf(orgId, exchange.running()),
-    metrics: callMetrics({ exchange, latencies, keyProbes: keyProbes.counts }),
+    metrics: callMetrics({ exchange, latencies, detached, keyProbes: keyProbes.counts }),
   };
 }
 

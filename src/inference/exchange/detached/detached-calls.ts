@@ -17,7 +17,7 @@ import { DetachedReply, type LogKeeper } from "./detached-reply.ts";
 import { EndedLog } from "./ended-log.ts";
 import { EventLog, type StoredParts } from "./event-log.ts";
 import { type LogCipher, logCiphers } from "./log-cipher.ts";
-import { type CallRow, LogRows } from "./log-rows.ts";
+import { type CallRow, LogRows, type StoredPart } from "./log-rows.ts";
 import { OrgLogs } from "./org-logs.ts";
 import { type ReadableCall, readable } from "./read-log.ts";
 
@@ -298,25 +298,16 @@ export class DetachedCalls implements LogKeeper {
   }
 
   /** Keeps a log and its org's logs within their bounds. @returns the parts that are to be removed from the store */
-  #bound({ reply, isStored }: Running, events: EventLog): number[] {
+  #bound({ reply, isStored }: Running, events: EventLog): readonly number[] {
     const { callBytes, orgBytes } = this.#ports.bounds;
     const { id, orgId } = reply.call;
     this.#orgs.count(orgId, id, events.bytes);
     const beyondOrg = this.#makeRoom(orgId, id) - orgBytes;
-    let beyond = Math.max(events.bytes - callBytes, Math.min(beyondOrg, events.bytes / 2));
+    const beyond = Math.max(events.bytes - callBytes, Math.min(beyondOrg, events.bytes / 2));
     if (beyond <= 0) return [];
-    const dropped: number[] = [];
     const parts = isStored && !reply.call.isZdr ? this.rows.partsOf(id) : events.inMemory();
-    let bytes = 0;
-    for (const { first, length } of parts) {
-      if (beyond <= 0) {
-        events.dropTo(first, bytes);
-        break;
-      }
-      dropped.push(first);
-      beyond -= length;
-      bytes += length;
-    }
+    const { dropped, keptFrom, bytes } = oldest(parts, beyond);
+    if (dropped.length > 0) events.dropTo(keptFrom, bytes);
     this.#orgs.count(orgId, id, events.bytes);
     return dropped;
   }
@@ -324,6 +315,8 @@ export class DetachedCalls implements LogKeeper {
   /** Forgets ended calls of an org, the oldest first, while its logs are beyond their bound. @returns bytes of those that are left */
   #makeRoom(orgId: string, but: string): number {
     const { orgBytes } = this.#ports.bounds;
+    const has = this.#orgs.bytesOf(orgId);
+    if (has <= orgBytes) return has;
     for (const id of this.#orgs.of(orgId)) {
       if (this.#orgs.bytesOf(orgId) <= orgBytes) break;
       if (id !== but && !this.#running.has(id)) void this.#forget(id);
@@ -361,6 +354,25 @@ export class DetachedCalls implements LogKeeper {
     clearInterval(this.#timer);
     clearTimeout(this.#storing);
   }
+}
+
+/** The first parts that have so many bytes together, but never the last part. @returns their numbers, and that of the first that is left */
+function oldest(
+  parts: Iterable<StoredPart>,
+  atLeast: number,
+): { readonly dropped: readonly number[]; readonly keptFrom: number; readonly bytes: number } {
+  const dropped: number[] = [];
+  let bytes = 0;
+  let previous: StoredPart | undefined;
+  for (const part of parts) {
+    if (previous !== undefined) {
+      dropped.push(previous.first);
+      bytes += previous.length;
+    }
+    if (bytes >= atLeast) return { dropped, keptFrom: part.first, bytes };
+    previous = part;
+  }
+  return { dropped, keptFrom: previous?.first ?? 0, bytes };
 }
 
 const NOTHING = (): void => {};

@@ -1,6 +1,7 @@
 /** What `/metrics` says of model calls. */
 import { BUCKETS_S, type Histogram } from "../../../base/metrics/histogram.ts";
 import { type MetricSources, measured, type RoomMetrics } from "../../../base/metrics/sources.ts";
+import type { DetachedCalls } from "../detached/detached-calls.ts";
 import type { Exchange, ExchangeCounts } from "../exchange.ts";
 import type { KeyProbeCounts } from "../key-probes/key-probes.ts";
 import type { Latencies, LatencySeries } from "./latencies.ts";
@@ -8,16 +9,29 @@ import type { Latencies, LatencySeries } from "./latencies.ts";
 interface Measured {
   readonly exchange: Pick<Exchange, "counts">;
   readonly latencies: Latencies;
+  readonly detached: Pick<DetachedCalls, "counts">;
   readonly keyProbes: () => Readonly<KeyProbeCounts>;
 }
 
-export function callMetrics({ exchange, latencies, keyProbes }: Measured): RoomMetrics {
+export function callMetrics({ exchange, latencies, detached, keyProbes }: Measured): RoomMetrics {
   const counted = (help: string, count: (now: ExchangeCounts) => number) =>
     measured(help, () => count(exchange.counts()));
   return {
     gauges: {
       weir_calls_live: counted("Model calls under way.", (now) => now.live),
       weir_calls_draining: counted("Calls read to their end for clients that left.", (now) => now.draining),
+      weir_calls_detached: measured(
+        "Model calls under way that go on whatever their client does.",
+        () => detached.counts().running,
+      ),
+      weir_detached_logs: measured(
+        "Streams of detached calls that are kept, of running calls and of those that ended some minutes ago.",
+        () => detached.counts().kept,
+      ),
+      weir_detached_bytes: measured(
+        "What the streams of detached calls take, in the store and in memory.",
+        () => detached.counts().bytes,
+      ),
       weir_calls_waiting: counted(
         "Model calls that wait for credit or budgets that other calls hold.",
         (now) => now.waiting,
