@@ -28,6 +28,11 @@ export interface ExpiringTableOptions<V> extends ExpiryPorts {
   readonly periodMs?: number;
   /** Periods for which a row stays after the one that it was put for. None unless given. */
   readonly keepPeriods?: number;
+  /**
+   * Whether a row's time is over. Where rows are put again for a later period: those stay when the time of an earlier one is over.
+   * Without it, it is.
+   */
+  readonly isOver?: (row: V) => boolean;
   /** In the act that removes a row: what goes with it. */
   readonly onRemove?: (key: readonly string[], row: V) => void;
 }
@@ -54,7 +59,7 @@ export interface ExpiringTable<V> {
 }
 
 export function openExpiringTable<V>(options: ExpiringTableOptions<V>): ExpiringTable<V> {
-  const { store, clock, periodMs = DAY_MS, keepPeriods = 0, onRemove, onFailure } = options;
+  const { store, clock, periodMs = DAY_MS, keepPeriods = 0, onRemove, isOver, onFailure } = options;
   const rows = store.table<V>(options.rows);
   const periods = store.table<true>(options.periods);
   const periodOf = (ms: number): number => Math.floor(ms / periodMs);
@@ -75,7 +80,8 @@ export function openExpiringTable<V>(options: ExpiringTableOptions<V>): Expiring
         for (const { key } of old) {
           const [, ...rowKey] = key as [number, ...string[]];
           periods.remove(key);
-          remove(rowKey);
+          const row = isOver === undefined ? undefined : rows.get(rowKey);
+          if (row === undefined || isOver?.(row) === true) remove(rowKey);
         }
       };
       await store.act(act, { isOwed: true });

@@ -44,3 +44,28 @@ test("its looks end with the store, though nobody closed the table", async () =>
   await new Promise((resolve) => setImmediate(resolve));
   expect(failures).toEqual([]);
 });
+
+test("a row that is put again for a later time stays until that is over", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-expiring-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  let nowMs = 0;
+  const store = openStore(folder);
+  const table = openExpiringTable<number>({
+    store,
+    rows: "rows",
+    periods: "periods",
+    periodMs: 1000,
+    clock: { now: () => nowMs, monotonic: () => nowMs },
+    isOver: (endMs) => endMs <= nowMs,
+    onFailure: (error) => expect.fail(String(error)),
+  });
+  await store.act(() => table.put(["a"], 500, 500));
+  await store.act(() => table.put(["a"], 2500, 2500));
+  nowMs = 2000;
+  await table.sweep();
+  expect([table.get(["a"]), [...store.table("periods").range()].length]).toEqual([2500, 1]);
+  nowMs = 3000;
+  await table.sweep();
+  expect([table.get(["a"]), [...store.table("periods").range()].length]).toEqual([undefined, 0]);
+  await store.close();
+});
