@@ -24,6 +24,10 @@ export const ERRORS = Object.freeze({
   context_length_exceeded: row(400, "invalid_request", "context_length_exceeded"),
   /** `previous_response_id` names no response that is stored for the key's project. OpenAI's status, code and words. */
   previous_response_not_found: row(400, "invalid_request", "previous_response_not_found"),
+  /** Another call changes the conversation. OpenAI's status, code and words. */
+  conversation_locked: row(400, "invalid_request", "conversation_locked", true),
+  /** The same of an item that is added by hand. */
+  item_already_in_conversation: row(400, "invalid_request", "item_already_in_conversation"),
   /** An endpoint does not know a parameter of the request, or not this value of it. */
   unsupported_parameter: row(400, "invalid_request", "unsupported_parameter"),
   /** The provider's policy forbids the prompt. */

@@ -74,7 +74,8 @@ export type IdPrefix =
   | "scl"
   | "whk"
   | "dlv"
-  | "anu";
+  | "anu"
+  | "conv";
 
 /** A new request id for an instant (milliseconds since 1970). */
 export const requestId = (nowMs: number): string => next(nowMs);

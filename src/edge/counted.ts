@@ -46,10 +46,9 @@ export function countedCaller(
 
 /** What a request counts as; undefined: the route has no limit. */
 export function requestKind({
-  access,
+  isCounted,
   isChange,
-}: Pick<Route, "access" | "isChange">): RequestKind | undefined {
-  // Answers of calls, which clients ask for as often as they make calls.
-  if (access === "inference") return undefined;
+}: Pick<Route, "isCounted" | "isChange">): RequestKind | undefined {
+  if (!isCounted) return undefined;
   return isChange ? "changes" : "reads";
 }

@@ -59,6 +59,8 @@ export type Route = {
   readonly isForClosed: boolean;
   /** Its requests count as changes. */
   readonly isChange: boolean;
+  /** Its requests count at all. */
+  readonly isCounted: boolean;
   readonly group: RouteGroup;
 } & Runs;
 
@@ -106,7 +108,8 @@ function routeOf(offered: Offered): Route {
   if (!("output" in offered)) return { ...placed({ ...offered, access: "public" }, "POST"), hook: offered };
   const { method, isForClosed = false, isChange = false } = offered;
   const route = placed(offered, method);
-  return { ...route, isForClosed, isChange: route.isChange || isChange, operation: offered };
+  const isCounted = route.isCounted || isChange;
+  return { ...route, isForClosed, isChange: route.isChange || isChange, isCounted, operation: offered };
 }
 
 const placed = ({ path, access, group }: Place, method: Method) => ({
@@ -115,6 +118,8 @@ const placed = ({ path, access, group }: Place, method: Method) => ({
   access,
   isForClosed: false,
   isChange: method !== "GET",
+  // Answers of calls, which clients ask for as often as they make calls.
+  isCounted: access !== "inference",
   group: { heading: group, ...SHAPES[access] },
 });
 

@@ -198,6 +198,8 @@ export interface Passage<R extends ClientRequest = ClientRequest> {
 export interface History<R extends ClientRequest = ClientRequest> {
   /** Id of the answer that the request continues; undefined if it continues none. */
   previousOf(request: R): string | undefined;
+  /** Id of the conversation that the request goes on from; undefined if it names none. Never both. */
+  conversationOf(request: R): string | undefined;
   /** Whether the client allows its answer to be kept. */
   keeps(request: R): boolean;
   /** Whether the client asked for that in so many words, and did not leave it to the default. */
@@ -216,9 +218,13 @@ export interface History<R extends ClientRequest = ClientRequest> {
   expand(request: R, items: string): Buffer;
   /**
    * What was read of an expanded body, continuing what the request continued. @param by provider that gave the answer so
-   * far
+   * far; undefined where none did
    */
-  continuing(read: R, request: R, by: string): R;
+  continuing(read: R, request: R, by: string | undefined): R;
+  /** The request's own items. */
+  inputOf(request: R): string;
+  /** The items of an answer as delivered. */
+  outputOf(answer: string): string;
   /** All items up to the end of this turn. @param answer as delivered */
   itemsAfter(request: R, answer: string): string;
 }

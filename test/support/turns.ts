@@ -28,3 +28,11 @@ export async function turnsDuring<T>(
     end();
   }
 }
+
+/** All slices of the work, one behind the other. */
+export function drained<T>(work: Generator<undefined, T, undefined>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
+}

@@ -21,7 +21,7 @@ import { type OtherFolders, partOf } from "./other-folders.ts";
 interface FoldersOfCells {
   readonly name: string;
   readonly peers: Pick<OtherFolders, "part"> & {
-    serve(part: (name: string, offset: number) => Promise<Uint8Array | undefined>): void;
+    serve(prefix: string, part: (name: string, offset: number) => Promise<Uint8Array | undefined>): void;
   };
 }
 
@@ -63,7 +63,7 @@ export function openExports({ store, clock, jobs, dataDir, mostBytes, cell, log 
       const deps = { exports, clock, jobs, folder, mostBytes, partsOf, cell: cell?.name };
       await removeUnfinished(folder);
       if (cell !== undefined) {
-        cell.peers.serve((name, offset) => partOf(folder, name, offset));
+        cell.peers.serve("exp_", (name, offset) => partOf(folder, name, offset));
         await nameOwnFiles(deps, cell.name);
         await removeWhatEnds(deps, (err) => log.error({ err }, "the file of an export could not be removed"));
       }

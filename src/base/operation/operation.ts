@@ -84,7 +84,7 @@ export interface Operation<
   readonly method: Method;
   /** Open to people of a closed org although it changes something. */
   readonly isForClosed?: boolean;
-  /** Its requests count as changes although it is a GET: it stores something. */
+  /** Its requests count as changes although it is a GET, or is open to keys that call models: it stores something. */
   readonly isChange?: boolean;
   /**
    * Answers requests with the header `anthropic-version`, in Anthropic's shape; another operation of the same method and path answers

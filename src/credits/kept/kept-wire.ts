@@ -11,7 +11,9 @@ const quota = bytes.describe("The quota; 0 is unlimited");
 const poolSchema = z.object({
   bytes: bytes.describe("What is kept, all kinds together"),
   max_bytes: quota,
-  responses_bytes: bytes.describe("Stored responses (`store`), until they expire or are deleted"),
+  responses_bytes: bytes.describe(
+    "Stored responses (`store`) and conversations, until they expire or are deleted",
+  ),
   answers_bytes: bytes.describe("Answers to requests with an `Idempotency-Key`, for 25 hours"),
   payloads_bytes: bytes.describe(
     "Prompts and answers for the record, while `data_policy.retention_days` lasts",

@@ -9,6 +9,8 @@ export const keptFields = {
     .int()
     .positive()
     .default(8 * MIB),
+  /** Conversations of a project with live keys, and as many with test keys. */
+  max_conversations: z.int().positive().default(100_000),
   /** Bytes kept of an org's live calls together; 0: unlimited. */
   max_kept_bytes: z
     .int()

@@ -40,7 +40,10 @@ function stepsOf(house: House): ErasureStep[] {
       name: "users of the analytics database",
       erase: (orgId, most) => analytics.analysts.erase(orgId, most),
     },
-    { name: "stored responses", walk: (orgId, most, after) => eraseResponses(house, orgId, most, after) },
+    {
+      name: "stored responses and conversations",
+      walk: (orgId, most, after) => eraseResponses(house, orgId, most, after),
+    },
     {
       name: "answers and responses at other cells",
       eraseOutside: () => kept.forgotten().then(() => false),
@@ -93,10 +96,10 @@ function jobsAndWhatTheyMake({ exports, ground: { jobs }, people: { mail } }: Ho
   ];
 }
 
-/** Erases responses of all the org's projects, deleted ones included. */
+/** Erases responses and conversations of all the org's projects, deleted ones included. */
 function eraseResponses(
   {
-    kept: { responses },
+    kept: { responses, conversations },
     people: {
       account: { accounts },
     },
@@ -107,7 +110,7 @@ function eraseResponses(
 ): Position | undefined {
   let before = (after ?? "") as string;
   for (const { id, orgId: owner } of accounts.allProjects(before)) {
-    if (owner === orgId && responses.erase(id, most)) return before;
+    if (owner === orgId && (responses.erase(id, most) || conversations.erase(id, most))) return before;
     before = id;
     if (--most === 0) return before;
   }

@@ -204,6 +204,7 @@ const openCalls = (
     ownKeys: account.ownKeys,
     answers: kept.answers,
     responses: kept.responses,
+    conversations: kept.conversations,
     kept: kept.bytes,
     detached: house.detached,
     health: routing.health,

@@ -260,6 +260,7 @@ async function openKeptRoom(
     clock,
     onFailure,
     sharing: cell && open?.(cell, onFailure),
+    maxConversations: limits.max_conversations,
     quotaBytes({ orgId, environment }) {
       const { live, test } = plans.inForce(accounts.org(orgId)?.planId ?? "").keptBytes;
       return environment === "test" ? (test ?? limits.max_kept_test_bytes) : (live ?? limits.max_kept_bytes);

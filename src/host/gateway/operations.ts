@@ -31,6 +31,8 @@ import { budgetOperations } from "../../credits/limits/budget-operations.ts";
 import { type LimitsFilter, limitsOperations } from "../../credits/limits/operations.ts";
 import type { Offered } from "../../edge/routes.ts";
 import { detachedOperations } from "../../inference/exchange/detached/operations.ts";
+import { ConversationChanges } from "../../inference/exchange/kept/conversations/changes.ts";
+import { conversationOperations } from "../../inference/exchange/kept/conversations/operations.ts";
 import { responseOperations } from "../../inference/exchange/kept/response-operations.ts";
 import { scopeOf } from "../../inference/exchange/reservation/holds.ts";
 import { dataPolicyWarnings } from "../../routing/policies/data-policy-warnings.ts";
@@ -60,11 +62,20 @@ export function operationsOf(house: House, config: Config): readonly Offered[] {
 
 type ByName = Readonly<Record<string, AnyOperation | StreamOperation>>;
 
+function conversationsOf({ ground, kept, people }: House): ByName {
+  const { conversations, bytes, responses } = kept;
+  const { turns } = responses;
+  const policyOf = (orgId: string) => people.account.accounts.org(orgId)?.dataPolicy;
+  const changes = new ConversationChanges({ ...ground, conversations, turns, kept: bytes, policyOf });
+  return conversationOperations({ conversations, changes, turns });
+}
+
 /** Models, policies, and what is recorded of calls. */
 function ofCalls(house: House, config: Config): readonly ByName[] {
   const { analytics, apps, ground, routing } = house;
   return [
     responseOperations(house.kept),
+    conversationsOf(house),
     detachedOperations({
       calls: house.detached,
       clock: ground.clock,

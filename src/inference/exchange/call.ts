@@ -17,7 +17,7 @@ import type { ActivePolicy } from "../../routing/language/policy.ts";
 import type { Decision } from "../../routing/planner/decision.ts";
 import type { Plan } from "../../routing/planner/planner.ts";
 import { NOTHING_SENT, type SentExtras } from "../../wire/extras/sent.ts";
-import type { AnswerIdentity, AnswerNames, ClientFormat, ClientRequest } from "../../wire/format.ts";
+import type { AnswerIdentity, AnswerNames, ClientFormat, ClientRequest, History } from "../../wire/format.ts";
 import type { ClientReply } from "../client-reply.ts";
 import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
 import { appOfHeaders } from "./app-name.ts";
@@ -90,6 +90,8 @@ export class Call implements Indexed {
   admission: Admission | undefined;
   /** Room in the org's quota of kept bytes, taken for the answer. */
   keptRoom: KeptRoom | undefined;
+  /** The conversation that it adds its turn to. */
+  conversation: ConversationTurn | undefined;
   /** The answer may be kept by default, and there was no room for it. */
   isStoreLeftOut = false;
   /** The memory that the call's fetched pictures and documents hold. */
@@ -258,6 +260,27 @@ export interface IdempotencyLock {
    * @returns a promise where other cells are told; it resolves once they know, or soon, and never rejects
    */
   release(): Promise<void> | undefined;
+}
+
+/** How something of an answer is stored that later requests may ask for. */
+export interface KeptWriter {
+  /** Inside the commit. */
+  put(): void;
+  /** Behind it. A promise where other cells get it; resolves once they have it, or soon, and never rejects. */
+  shared(): Promise<void> | undefined;
+}
+
+/** What a call adds to its conversation: see `kept/conversations/turn.ts`. */
+export interface ConversationTurn {
+  /** Bytes that the turn adds to the org's quota without its answer. */
+  growthBytes(call: Call): number;
+  /**
+   * Prepares the storage of the turn. Called before the commit, because an error inside it would undo the charge.
+   * @param answer as delivered, JSON text @returns undefined where there is no room for it
+   */
+  writer(call: Call, history: History, answer: string): KeptWriter | undefined;
+  /** The call is over. Call it again without harm. */
+  release(): void;
 }
 
 export interface AnswerDeps {

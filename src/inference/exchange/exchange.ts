@@ -314,6 +314,7 @@ export class Exchange {
     this.#settling.remove(call);
     this.#counts.closed(call);
     void call.idempotencyLock?.release();
+    call.conversation?.release();
     // If settlement failed, the shadow run does not know yet that the call has ended.
     call.shadow?.primaryEnded(undefined);
     if (call.runsWithoutClient) this.#draining--;

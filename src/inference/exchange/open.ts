@@ -20,6 +20,7 @@ import { type Exchange, type ExchangeDeps, openExchange } from "./exchange.ts";
 import { Latencies } from "./figures/latencies.ts";
 import { callMetrics } from "./figures/metrics.ts";
 import { type Inquiry, inquire } from "./inquiry/inquire.ts";
+import type { Conversations } from "./kept/conversations/conversations.ts";
 import type { IdempotentAnswers } from "./kept/idempotency.ts";
 import type { StoredResponses } from "./kept/stored-responses.ts";
 import { openKeyProbes } from "./key-probes/key-probes.ts";
@@ -52,6 +53,7 @@ export interface ModelCallPorts
   readonly downloadRules: OutboundRules;
   readonly answers: IdempotentAnswers;
   readonly responses: StoredResponses;
+  readonly conversations: Conversations;
   readonly kept: KeptBytes;
   readonly log: { warn(fields: object, message: string): void };
 }
@@ -76,7 +78,9 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
   const attempt = { ...holding, health, bodies, upstreams, byokFee, onFault, ...attemptBounds(settings) };
   const planning = { catalog, policies, ownKeys, health, bodies, random: systemRandom };
   const latencies = new Latencies();
-  const continuing = { bodies, responses, maxBodyBytes: bounds.max_body_bytes };
+  const { conversations } = ports;
+  const maxBodyBytes = bounds.max_body_bytes;
+  const continuing = { bodies, responses, conversations, maxBodyBytes, isCall: true };
   const exchange = openExchange({
     clock,
     store,
@@ -148,7 +152,7 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
   });
   const asking = {
     ...planning,
-    continue: continuing,
+    continue: { ...continuing, isCall: false },
     clock,
     limits,
     upstreams,

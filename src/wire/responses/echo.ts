@@ -4,7 +4,16 @@
  * schema of Open Responses, https://www.openresponses.org/specification).
  */
 import { type ObjectMembers, objectsIn } from "../json/bytes.ts";
-import { applyEdits, type Edit, jsonAt, type Member, memberOf, membersOf, setMember } from "../json/json.ts";
+import {
+  applyEdits,
+  type Edit,
+  jsonAt,
+  latin1Json,
+  type Member,
+  memberOf,
+  membersOf,
+  setMember,
+} from "../json/json.ts";
 import { onOneLine, passingBytes } from "../json/latin1.ts";
 import { nameOf } from "../json/scan.ts";
 import type { Span } from "../json/spans.ts";
@@ -45,8 +54,13 @@ export function echoOf(request: ResponsesRequest): string {
   }
   const user = memberJson(request, "user");
   if (user !== undefined) echoed.push(`"user":${user}`);
+  const { conversationId } = request;
+  if (conversationId !== undefined) echoed.push(`"conversation":${conversationJson(conversationId)}`);
   return echoed.join(",");
 }
+
+/** A response's `conversation`, latin1. */
+export const conversationJson = (id: string): string => latin1Json({ id });
 
 /** As the upstream was told. */
 const limitOf = (request: ResponsesRequest): string | undefined =>

@@ -13,7 +13,7 @@ import { TextWalk } from "../json/text-walk.ts";
 const QUOTES = 2;
 
 /** What of an item the list reads; each where the item has it. The last member of a name counts, as for readers of JSON. */
-type Seen = { [Name in "id" | "type" | "role" | "content"]?: Span };
+type Seen = { [Name in "id" | "type" | "role" | "content" | "status"]?: Span };
 
 /** Where the items of a conversation stand in its text, and the ids under which they are listed. */
 export interface GivenItems {
@@ -74,7 +74,7 @@ function* seenOf(walk: TextWalk, item: Span): Sliced<Seen> {
 }
 
 const isSeen = (key: string): key is keyof Seen =>
-  key === "id" || key === "type" || key === "role" || key === "content";
+  key === "id" || key === "type" || key === "role" || key === "content" || key === "status";
 
 /** The member's text without quotes, where it is a string. Escapes stay: ids, types and roles have none. */
 const stringAt = (text: string, at: Span | undefined): string | undefined =>
@@ -116,17 +116,91 @@ function* freeId(walk: TextWalk, index: number, span: Span, taken: ReadonlySet<s
   }
 }
 
-/** JSON texts of items as they are listed. @param indices their places in the conversation */
+/** Items that a conversation keeps, as they were sent. */
+export interface KeptItems {
+  /** JSON text, the inside of a list: a comma between two items, and no white space around any. */
+  readonly items: string;
+  /** An id of each, and how many characters each has. */
+  readonly ids: readonly string[];
+  readonly lengths: readonly number[];
+}
+
+export const NO_ITEMS: KeptItems = Object.freeze({ items: "", ids: [], lengths: [] });
+
+/**
+ * Items as a conversation keeps them. An item without an id, or with one that the conversation has, gets a new one, which its text
+ * does not say: an upstream would look for it.
+ * @param text JSON text of items, the inside of a list
+ * @param newId makes an id that begins with a prefix such as `msg`
+ */
+export function* keptItems(
+  text: string,
+  has: (id: string) => boolean,
+  newId: (prefix: string) => string,
+): Sliced<KeptItems> {
+  const walk = new TextWalk(text);
+  const [texts, ids, lengths]: [string[], string[], number[]] = [[], [], []];
+  const taken = new Set<string>();
+  for (const span of walk.parts(0, text.length)) {
+    if (span === undefined) {
+      yield;
+      continue;
+    }
+    const seen = yield* seenOf(walk, span);
+    const own = ownId(text, seen);
+    const isFree = own !== undefined && !taken.has(own) && !has(own);
+    const id = isFree ? own : newId(PREFIXES[typeOf(text, seen)] ?? "item");
+    taken.add(id);
+    ids.push(id);
+    texts.push(text.slice(span.start, span.end));
+    lengths.push(span.end - span.start);
+  }
+  return { items: texts.join(","), ids, lengths };
+}
+
+/** Those of both, one behind the other. */
+export const joinedItems = (first: KeptItems, then: KeptItems): KeptItems => ({
+  items: first.items === "" || then.items === "" ? first.items + then.items : `${first.items},${then.items}`,
+  ids: [...first.ids, ...then.ids],
+  lengths: [...first.lengths, ...then.lengths],
+});
+
+/** All but the item at this place. */
+export function withoutItem({ items, ids, lengths }: KeptItems, index: number): KeptItems {
+  const { start, end } = spansOf(lengths)[index] as Span;
+  const before = items.slice(0, Math.max(0, start - 1));
+  const behind = items.slice(start === 0 ? end + 1 : end);
+  return { items: before + behind, ids: ids.toSpliced(index, 1), lengths: lengths.toSpliced(index, 1) };
+}
+
+/** Where items of a conversation stand. */
+export const placesOf = ({ ids, lengths }: KeptItems): GivenItems => ({ ids, spans: spansOf(lengths) });
+
+function spansOf(lengths: readonly number[]): Span[] {
+  let at = 0;
+  return lengths.map((length) => {
+    const span = { start: at, end: at + length };
+    at = span.end + 1;
+    return span;
+  });
+}
+
+/**
+ * JSON texts of items as they are listed.
+ * @param indices their places in the conversation
+ * @param isOfConversation items of a conversation also have a status
+ */
 export function* listedItems(
   items: string,
   { spans, ids }: GivenItems,
   indices: readonly number[],
+  isOfConversation = false,
 ): Sliced<string[]> {
   const walk = new TextWalk(items);
   const texts: string[] = [];
   for (const index of indices) {
     const span = spans[index] as Span;
-    const edits = listing(items, span, yield* seenOf(walk, span), ids[index] as string);
+    const edits = listing(items, span, yield* seenOf(walk, span), ids[index] as string, isOfConversation);
     const { start, end } = span;
     const moved = edits.map((edit) => ({ ...edit, start: edit.start - start, end: edit.end - start }));
     texts.push(applyEdits(items.slice(start, end), moved));
@@ -135,7 +209,13 @@ export function* listedItems(
 }
 
 /** What is changed of an item in a list. */
-function listing(text: string, { start, end }: Span, seen: Seen, id: string): Edit[] {
+function listing(
+  text: string,
+  { start, end }: Span,
+  seen: Seen,
+  id: string,
+  isOfConversation: boolean,
+): Edit[] {
   if (text[start] !== "{") return [];
   const edits: Edit[] = [];
   const comma = HOLDS_NOTHING.test(text.slice(start, Math.min(end, start + ENDS))) ? "" : ",";
@@ -144,7 +224,10 @@ function listing(text: string, { start, end }: Span, seen: Seen, id: string): Ed
     else edits.push({ start: start + 1, end: start + 1, text: `"${key}":${value}${comma}` });
   };
   if (stringAt(text, seen.id) !== id) set(seen.id, "id", JSON.stringify(id));
-  if (typeOf(text, seen) !== "message") return edits;
+  const type = typeOf(text, seen);
+  if (isOfConversation && WITH_STATUS.has(type) && stringAt(text, seen.status) === undefined)
+    set(seen.status, "status", '"completed"');
+  if (type !== "message") return edits;
   if (stringAt(text, seen.type) === undefined) set(seen.type, "type", '"message"');
   const { content } = seen;
   if (content !== undefined && text[content.start] === '"') {
@@ -156,6 +239,8 @@ function listing(text: string, { start, end }: Span, seen: Seen, id: string): Ed
   return edits;
 }
 
+/** Items that OpenAI lists with a status, whoever sent them. */
+const WITH_STATUS: ReadonlySet<string> = new Set(["message", "function_call", "function_call_output"]);
 const HOLDS_NOTHING = /^\{\s*\}$/;
 const INPUT_TEXT = ['[{"type":"input_text","text":', "}]"] as const;
 const OUTPUT_TEXT = ['[{"type":"output_text","text":', ',"annotations":[]}]'] as const;

@@ -9,14 +9,22 @@ import { expandInput, inputItems, type ResponsesRequest } from "./request.ts";
 
 export const responsesHistory: History<ResponsesRequest> = {
   previousOf: ({ previousResponseId }) => previousResponseId,
+  conversationOf: ({ conversationId }) => conversationId,
   keeps: ({ store }) => store,
   asksToKeep: ({ store, isStoreSaid }) => store && isStoreSaid,
   names: ({ references }) => references.length > 0,
   named: withItems,
   itemsOf: itemsById,
   expand: (request, items) => expandInput(request.bytes, request, items),
-  // The expanded body has no `previous_response_id`, but the answer must.
-  continuing: (read, { previousResponseId }, by) => ({ ...read, previousResponseId, historyBy: by }),
+  // The expanded body has neither of both, but the answer must.
+  continuing: (read, { previousResponseId, conversationId }, by) => ({
+    ...read,
+    previousResponseId,
+    conversationId,
+    historyBy: by,
+  }),
+  inputOf: inputItems,
+  outputOf: outputItems,
   itemsAfter: (request, answer) =>
     [inputItems(request), outputItems(answer)].filter((items) => items !== "").join(","),
 };

@@ -10,7 +10,7 @@ import { estimatePromptTokens } from "../estimate.ts";
 import { bodyTable } from "../extras/tables.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { editedParts } from "../json/edited-bytes.ts";
-import { type Edit, memberOf, removeMembers, setMember } from "../json/json.ts";
+import { type Edit, memberOf, removeMembers, setMember, utf8Of } from "../json/json.ts";
 import { isNoImageAddress } from "../media/uncounted.ts";
 import { LARGE_BODY_BYTES } from "../neutral/contract.ts";
 import { holdsOpaque } from "../neutral/opaque.ts";
@@ -29,6 +29,7 @@ const NO_PROMPT: readonly string[] = [
   "safety_identifier",
   "prompt_cache_key",
   "previous_response_id",
+  "conversation",
   "include",
   "stream_options",
   "store",
@@ -50,7 +51,9 @@ export interface ResponsesRequest extends ClientRequest {
   readonly isStoreSaid: boolean;
   /** As the client sent it. It stays here when the input is expanded, after which the body no longer has it. */
   readonly previousResponseId: string | undefined;
-  /** The provider whose answer the request continues by `previousResponseId`; undefined if it continues none. */
+  /** Of `conversation`, likewise. */
+  readonly conversationId: string | undefined;
+  /** The provider whose answer the request continues by one of both; undefined if it continues none. */
   readonly historyBy: string | undefined;
   /** The input has reasoning items. */
   readonly hasReasoning: boolean;
@@ -76,8 +79,8 @@ const RULES: BodyRules<ResponsesRequestBody> = {
 export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
   const read = readBody(bytes, RULES);
   refuseUnsupported(read.value);
-  const { input, prompt, previous_response_id: previous } = read.value;
-  if (input == null && prompt == null && previous == null)
+  const { input, prompt, previous_response_id: previous, conversation } = read.value;
+  if (input == null && prompt == null && previous == null && conversation == null)
     throw fail("invalid_value", "/input is required.", { param: "/input" });
   return requestOf(bytes, read);
 }
@@ -99,6 +102,7 @@ function requestOf(
     store: body.store ?? true,
     isStoreSaid: body.store != null,
     previousResponseId: previousIdOf(bytes, read.members),
+    conversationId: conversationIdOf(body),
     historyBy: undefined,
     hasReasoning: seen.reasoning > 0,
     hasForeignIds: seen.foreignIds > 0,
@@ -128,14 +132,14 @@ function requestOf(
 export const promptTexts = (request: ResponsesRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
 /**
- * The body with a conversation's items before its own input, and without `previous_response_id`. A text input becomes the
+ * The body with a conversation's items before its own input, and without the member that named it. A text input becomes the
  * user's message.
  * @param request as read from `bytes`
  * @param history JSON text of items, the inside of an array; may be empty.
  */
 export function expandInput(bytes: Buffer, request: ResponsesRequest, history: string): Buffer {
   const { members } = request;
-  const edits: Edit[] = removeMembers(members, ["previous_response_id"]);
+  const edits: Edit[] = removeMembers(members, NAMES_OF_HISTORY);
   const input = memberOf(members, "input");
   const first = input === undefined ? "" : String.fromCharCode(bytes[input.valueStart] ?? 0);
   if (input !== undefined && first === '"') {
@@ -168,6 +172,7 @@ export function inputItems({ bytes, members }: ResponsesRequest): string {
   return bytes.toString("utf8", start, end);
 }
 
+const NAMES_OF_HISTORY: readonly string[] = ["previous_response_id", "conversation"];
 const SPACE = 32;
 const QUOTE = 34;
 const OPEN_ARRAY = 91;
@@ -179,9 +184,10 @@ function refuseUnsupported(body: ResponsesRequestBody): void {
   if (body.background === true) {
     throw fail("unsupported_option", "Background responses are not offered.", { param: "/background" });
   }
-  if (body.conversation != null) {
-    const message = "Conversations are not kept here: send previous_response_id or the items themselves.";
-    throw fail("unsupported_option", message, { param: "/conversation" });
+  if (body.conversation != null && body.previous_response_id != null) {
+    const message =
+      "Send one of `previous_response_id` and `conversation`: each says what the request goes on from.";
+    throw fail("invalid_value", message, { param: "/conversation" });
   }
 }
 
@@ -191,6 +197,12 @@ function previousIdOf(bytes: Buffer, members: ClientRequest["members"]): string 
   if (member === undefined) return undefined;
   const id: unknown = JSON.parse(bytes.toString("utf8", member.valueStart, member.valueEnd));
   return typeof id === "string" ? id : undefined;
+}
+
+/** The value is latin1. */
+function conversationIdOf({ conversation }: ResponsesRequestBody): string | undefined {
+  if (conversation == null) return undefined;
+  return utf8Of(typeof conversation === "string" ? conversation : conversation.id);
 }
 
 /** The member of the current name or of the older one. */

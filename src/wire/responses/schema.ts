@@ -38,7 +38,10 @@ export const responsesRequestSchema = z.looseObject({
     .describe("Whether the response is kept, to be read and continued by its id; true unless false."),
   stream: call.stream.nullish(),
   background: z.boolean().nullish().describe("Not offered: true is refused."),
-  conversation: z.unknown().optional().describe("Not offered: continue by `previous_response_id`."),
+  conversation: z
+    .union([z.string(), z.looseObject({ id: z.string() })])
+    .nullish()
+    .describe("Goes on from this conversation, and adds its turn to it. Not with `previous_response_id`."),
   prompt: z.unknown().optional().describe("Stored at the provider; only endpoints of this format take it."),
   max_output_tokens: z
     .int()

@@ -2,6 +2,7 @@
  * A spliced responses stream: events are passed on unchanged, except that responses in them get our id and model. The last
  * event waits for the settlement.
  */
+import { NONE } from "../../base/lists.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { AnswerIdentity } from "../format.ts";
 import { append } from "../json/append.ts";
@@ -45,7 +46,7 @@ const MAX_MADE = 1024;
 export class ResponsesSpliceStream extends SplicedStream {
   protected readonly reader: ResponsesStreamReader;
   readonly #identity: AnswerIdentity;
-  readonly #previousId: string | undefined;
+  readonly #others: readonly (readonly [name: string, json: string])[];
   /** Ids of calls that came without one of their own, by the numbers of their items. */
   readonly #made = new Map<number, string>();
   #last: Last | undefined;
@@ -55,11 +56,11 @@ export class ResponsesSpliceStream extends SplicedStream {
   /** The text of `out` after this position was not parsed. */
   #parsedTo = 0;
 
-  /** @param previousId the client's `previous_response_id` */
-  constructor(identity: AnswerIdentity, previousId: string | undefined) {
+  /** @param others further members that responses get, JSON by name */
+  constructor(identity: AnswerIdentity, others: Readonly<Record<string, string>> | undefined) {
     super(identity);
     this.#identity = identity;
-    this.#previousId = previousId;
+    this.#others = others === undefined ? NONE : Object.entries(others);
     this.reader = new ResponsesStreamReader(identity.maxEventBytes, this);
   }
 
@@ -141,7 +142,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     this.#last = { type, before, response, after: data.slice(member.valueEnd) };
   }
 
-  /** A response with our id and model, and the client's `previous_response_id`: the upstream did not get it, and sends null. */
+  /** A response with our id and model, and what the upstream did not get of the client's. */
   #named(response: string, value: unknown): string {
     const { members } = skim(response);
     const hasOddCalls = someNeedEdits(listOf(objectOf(value).output), CALLS);
@@ -149,9 +150,7 @@ export class ResponsesSpliceStream extends SplicedStream {
       setMember(response, members, "id", latin1Json(this.#identity.id)),
       setMember(response, members, "model", latin1Json(this.#identity.model)),
     ];
-    if (this.#previousId !== undefined) {
-      edits.push(setMember(response, members, "previous_response_id", latin1Json(this.#previousId)));
-    }
+    for (const [name, json] of this.#others) edits.push(setMember(response, members, name, json));
     if (hasOddCalls) append(edits, answerEdits(response, CALLS, this.#identity.requestId, this.#made));
     return applyEdits(response, edits);
   }

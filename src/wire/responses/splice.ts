@@ -16,6 +16,7 @@ import { someNeedEdits } from "../relay/call-edits.ts";
 import { limitSplice } from "../relay/lowered.ts";
 import { type RequestSplice, spliced, spliceOf, without } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
+import { conversationJson } from "./echo.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
 import {
@@ -45,14 +46,19 @@ const RESPONSE: AnswerReading = {
 export const responsesSplice: Passage<ResponsesRequest> = {
   write: (request, endpoint, billed, orgKey) => writeSpliced(request, endpoint, billed, orgKey),
   looksThrough: ({ hasReasoning, hasForeignIds }) => hasReasoning || hasForeignIds,
-  whole(body, { previousResponseId: previous }, identity) {
-    // The upstream did not get it, and sends null.
-    const others = previous === undefined ? undefined : { previous_response_id: latin1Json(previous) };
-    return splicedAnswer(body, RESPONSE, identity, others);
-  },
-  stream: (request, identity) => new ResponsesSpliceStream(identity, request.previousResponseId),
+  whole: (body, request, identity) => splicedAnswer(body, RESPONSE, identity, historyMembers(request)),
+  stream: (request, identity) => new ResponsesSpliceStream(identity, historyMembers(request)),
   restating: responsesRestating,
 };
+
+/** What the client went on from, as members of the response: the upstream did not get them, and sends null. JSON by name. */
+function historyMembers({
+  previousResponseId: previous,
+  conversationId: conversation,
+}: ResponsesRequest): Readonly<Record<string, string>> | undefined {
+  if (previous !== undefined) return { previous_response_id: latin1Json(previous) };
+  return conversation === undefined ? undefined : { conversation: conversationJson(conversation) };
+}
 
 /** Members that are not part of the prompt: the provider's count does not know them. */
 const OF_THE_ANSWER: readonly string[] = [

@@ -12,6 +12,9 @@ const CHAT = { model: "weir/sim-small", messages: [{ role: "user", content: "Hi"
 const OPEN = `
 POST /v1/chat/completions, POST /v1/completions, POST /v1/responses, POST /v1/messages, POST /v1/embeddings
 POST /v1/messages/count_tokens, GET /v1/responses/{id}, DELETE /v1/responses/{id}, GET /v1/responses/{id}/input_items, POST /v1/responses/input_tokens
+POST /v1/conversations, GET /v1/conversations/{id}, POST /v1/conversations/{id}, DELETE /v1/conversations/{id}
+POST /v1/conversations/{id}/items, GET /v1/conversations/{id}/items, GET /v1/conversations/{id}/items/{item_id}
+DELETE /v1/conversations/{id}/items/{item_id}
 POST /v1/svc/generate, POST /v1/svc/embed, POST /v1/svc/rerank, POST /v1/svc/count_tokens, POST /v1/svc/dry_run
 GET /v1/models, GET /v1/models/{vendor}/{model}, GET /v1/models/{id}, GET /v1/models/{vendor}/{model}/endpoints
 GET /v1/models/{vendor}/{model}/stats, GET /v1/providers, GET /v1/rankings, GET /v1/pricing

@@ -42,7 +42,7 @@ const byId = { path: "/things/{id}", params: z.object({ id: z.string() }) } as c
 test("an operation, a stream and a hook are routes, in the order of the reference and then as given", () => {
   const change = read({ name: "updateThing", method: "PATCH", isForClosed: true, ...byId });
   const table = routeTable([hook, change, read(), stream]).filter((route) => !("exchange" in route));
-  const usual = { isForClosed: false, isChange: false, access: "public" };
+  const usual = { isForClosed: false, isChange: false, isCounted: true, access: "public" };
   expect(table).toEqual([
     {
       ...usual,
@@ -84,6 +84,16 @@ test("model calls are routes of keys, by POST; two questions about calls are peo
 test("a GET that stores something counts as a change", () => {
   const [route] = routeTable([read({ isChange: true })]).filter(({ path }) => path === "/things");
   expect(route?.isChange).toBe(true);
+});
+
+test("what keys that call models may ask counts where it stores something", () => {
+  const counted = (more: object) =>
+    routeTable([read({ access: "inference", ...more })]).find(({ path }) => path === "/things")?.isCounted;
+  expect([counted({}), counted({ method: "DELETE" }), counted({ method: "POST", isChange: true })]).toEqual([
+    false,
+    false,
+    true,
+  ]);
 });
 
 test("what a directory calls has the shapes of SCIM", () => {

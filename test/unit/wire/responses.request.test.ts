@@ -75,8 +75,19 @@ describe("facts", () => {
   });
 
   test.each([
+    ["conv_ö", "conv_ö"],
+    [{ id: "conv_ö" }, "conv_ö"],
+    [null, undefined],
+  ])("conversation %j", (conversation, conversationId) => {
+    expect(requestOf({ conversation })).toMatchObject({ conversationId });
+    expect(promptTexts(requestOf({ conversation }))).toEqual(['"Hi"']);
+  });
+
+  test.each([
     [{ background: true }, "unsupported_option", "/background"],
-    [{ conversation: "conv_1" }, "unsupported_option", "/conversation"],
+    [{ conversation: 1 }, "invalid_value", "/conversation"],
+    [{ conversation: {} }, "invalid_value", "/conversation"],
+    [{ conversation: "conv_1", previous_response_id: "resp_1" }, "invalid_value", "/conversation"],
     [{ input: null }, "invalid_value", "/input"],
     [{ input: 1 }, "invalid_value", "/input"],
     [{ max_output_tokens: -1 }, "invalid_value", "/max_output_tokens"],

@@ -107,8 +107,8 @@ interface Relayed {
   readonly stream: ResponsesSpliceStream;
 }
 
-function relay(pieces: readonly string[], previousId?: string): Relayed {
-  const stream = new ResponsesSpliceStream(IDENTITY, previousId);
+function relay(pieces: readonly string[], others?: Readonly<Record<string, string>>): Relayed {
+  const stream = new ResponsesSpliceStream(IDENTITY, others);
   let early = "";
   for (const piece of pieces) early += stream.push(piece);
   early += stream.end();
@@ -117,7 +117,7 @@ function relay(pieces: readonly string[], previousId?: string): Relayed {
 
 describe("streams", () => {
   test.each(RECORDED)("%s: events pass as they came, with ours where they hold the response", (name) => {
-    const { early, all, stream } = relay([recorded(name)], "resp_0");
+    const { early, all, stream } = relay([recorded(name)], { previous_response_id: '"resp_0"' });
     const ours = { ...OURS, previous_response_id: "resp_0" };
     const expected = eventsIn(recorded(name)).map((event) =>
       event.response === undefined ? event : { ...event, response: { ...(event.response as Json), ...ours } },

@@ -32,7 +32,10 @@ const RETRY_MS = 1000;
 
 export class Forgotten {
   readonly #options: ForgottenOptions;
-  /** `["org", org]`, `["owner", owner]` or `["response", owner, id]`. */
+  /**
+   * `["org", org]`, `["owner", owner]` or `["response", owner, id]`. A conversation is of the last kind too, which cells of earlier
+   * releases know: its id says what it is.
+   */
   readonly #rows: ExpiringTable<true>;
   #own: OwnRows | undefined;
   #due: string[][] = [];
@@ -117,24 +120,33 @@ export class Forgotten {
     const { store, lane } = this.#options;
     const single = keys.filter(([kind]) => kind === "response") as [string, string, string][];
     if (single.length > 0) {
-      const here = single.filter(([, owner, id]) => own.response(owner, id) !== undefined);
+      const here = single.filter(([, owner, id]) => isHere(own, owner, id));
       const remove = () => {
-        for (const [, owner, id] of here) own.removeResponse(owner, id);
+        for (const [, owner, id] of here) {
+          if (isConversation(id)) own.removeConversation(owner, id);
+          else own.removeResponse(owner, id);
+        }
       };
       if (here.length > 0) await store.act(remove, { isOwed: true });
-      await lane.send(single.map(([, owner, id]) => ["forget_response", ownerPart(owner), id]));
+      const operationOf = (id: string) => (isConversation(id) ? "forget_conversation" : "forget_response");
+      await lane.send(single.map(([, owner, id]) => [operationOf(id), ownerPart(owner), id]));
     }
     for (const [kind, whose = ""] of keys) {
       if (kind === "response") continue;
       const erase = kind === "org" ? own.eraseAnswers : own.eraseResponses;
       while (await store.act(() => erase(whose, ROWS_AT_ONCE), { isOwed: true }));
-      const operation = kind === "org" ? "forget_answers" : "forget_responses";
-      while (
-        (await lane.send([[operation, kind === "org" ? whose : ownerPart(whose), ROWS_AT_ONCE]]))[0]?.[0] ===
-        1
-      );
+      if (kind === "org") await this.#forgetInRedis("forget_answers", whose);
+      else {
+        await this.#forgetInRedis("forget_responses", ownerPart(whose));
+        await this.#forgetInRedis("forget_conversations", ownerPart(whose));
+      }
       if (kind === "org") await this.#eraseHere(whose);
     }
+  }
+
+  async #forgetInRedis(operation: string, whose: string): Promise<void> {
+    const { lane } = this.#options;
+    while ((await lane.send([[operation, whose, ROWS_AT_ONCE]]))[0]?.[0] === 1);
   }
 
   /** The cell that erases an org does it for its own folder: the others by this row, also one that was away. */
@@ -151,3 +163,8 @@ export class Forgotten {
     });
   }
 }
+
+const isConversation = (id: string): boolean => id.startsWith("conv_");
+
+const isHere = (own: OwnRows, owner: string, id: string): boolean =>
+  (isConversation(id) ? own.conversation(owner, id) : own.response(owner, id)) !== undefined;

@@ -15,6 +15,7 @@ export function openKeptOfCell(cell: Cell, onFailure: (error: unknown) => void):
   return {
     answers: shared.answers,
     responses: shared.responses,
+    conversations: shared.conversations,
     ...quotaOver(cell),
     start: (own) => shared.start(own),
     forgotten: () => shared.forgotten(),

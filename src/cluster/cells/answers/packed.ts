@@ -1,10 +1,10 @@
-/** What Redis is told of one kept answer or one stored response: see `scripts/exchange/70-answers.lua`. */
+/** What Redis is told of one kept answer, stored response or conversation: see `scripts/exchange/70-answers.lua` and the next. */
 import { Packr } from "msgpackr";
-import type { KeptAnswer, StoredResponse } from "../../../inference/exchange/kept/kept-rows.ts";
+import type { Conversation, KeptAnswer, StoredResponse } from "../../../inference/exchange/kept/kept-rows.ts";
 import type { Blobs, Operation } from "../exchange/exchange.ts";
 import type { AnswerFacts } from "./claims.ts";
 
-/** Bytes in Redis of all answers, and of all responses, unless somebody says otherwise. */
+/** Bytes in Redis of all answers, of all responses, and of all conversations, unless somebody says otherwise. */
 export const MOST_BYTES = 256 * 1024 * 1024;
 
 /** As long as answers can be replayed, with an hour more: see `exchange/kept/idempotency.ts`. */
@@ -48,4 +48,23 @@ export function responseOperation(
 ): Operation {
   const blob = blobs.add(packr.pack(response));
   return ["response", ownerPart(owner), id, response.itemIds, leftMs, blob, mostBytes];
+}
+
+/** The name under which a conversation is claimed: no id of an `Idempotency-Key` has a `/`. */
+export const claimOf = (owner: string, id: string): string => `c/${ownerPart(owner)}/${id}`;
+
+export const packConversation = (conversation: Conversation): Buffer => packr.pack(conversation);
+export const unpackConversation = (bytes: Uint8Array): Conversation => packr.unpack(bytes);
+
+/** @param isKept whether Redis is given its bytes, too */
+export function conversationOperation(
+  owner: string,
+  id: string,
+  conversation: Conversation,
+  { blobs, leftMs, mostBytes }: Keeping,
+  isKept = true,
+): Operation {
+  const blob = isKept ? blobs.add(packConversation(conversation)) : 0;
+  const { version } = conversation.head;
+  return ["conversation", ownerPart(owner), id, claimOf(owner, id), version, leftMs, blob, mostBytes];
 }

@@ -14,21 +14,23 @@ import type { SharedClock } from "../clock/shared-clock.ts";
 import { Blobs, type Operation } from "../exchange/exchange.ts";
 import { within } from "../within.ts";
 import type { Forgotten, ForgottenOptions } from "./forgotten.ts";
-import { ANSWER_MS, answerOperation, responseOperation } from "./packed.ts";
+import { ANSWER_MS, answerOperation, claimOf, conversationOperation, responseOperation } from "./packed.ts";
 
 export interface SenderOptions extends Pick<ForgottenOptions, "store" | "lane" | "onFailure"> {
   readonly clock: Pick<SharedClock, "now" | "steady">;
   readonly forgotten: Pick<Forgotten, "hasOrg" | "hasResponse">;
   /** Bytes of all answers, and of all responses, that Redis keeps. */
   readonly mostBytes: number;
-  /** Redis has the answer, or nobody will have it. */
-  readonly onShared: (id: string) => void;
+  /** Redis has what was claimed under this name, or nobody will have it. */
+  readonly onShared: (claim: string) => void;
+  /** Redis has a conversation that this cell had before: it has an older version of it. */
+  readonly onSuperseded: (cell: string, owner: string, id: string, version: number) => void;
 }
 
-/** `["a", id]` or `["r", owner, id]`. */
-type Key = readonly [kind: "a", id: string] | readonly [kind: "r", owner: string, id: string];
+/** `["a", id]`, `["r", owner, id]` or `["c", owner, id]`: an answer, a response, a conversation. */
+type Key = readonly [kind: "a", id: string] | readonly [kind: "r" | "c", owner: string, id: string];
 
-/** A row of an answer or a response that Redis lacks. The row of a response has no members: its key names the response. */
+/** A row of what Redis lacks. That of a response or a conversation has no members: its key names it. */
 interface Unsent {
   readonly answer?: SharedAnswer;
   /** When the answer was stored, see `SharedClock.steady`. */
@@ -37,6 +39,15 @@ interface Unsent {
 
 /** Version 1 was the wall time of then, of which nobody knows what steady time it was: those answers count as just stored. */
 const UNSENT: RowVersions<Unsent> = { version: 2, upgrade: () => ({}) };
+
+type OwnersKey = readonly [kind: "r" | "c", owner: string, id: string];
+
+/** The version of a conversation that was sent. */
+interface SentVersion {
+  readonly owner: string;
+  readonly id: string;
+  readonly version: number;
+}
 
 const NO_BYTES = Buffer.alloc(0);
 const ROWS_AT_ONCE = 50;
@@ -60,8 +71,12 @@ export class Sender {
     this.#unsent = options.store.table("cells.unshared", UNSENT);
   }
 
-  /** Answers that wait. `requestId`: "" where it is not known any more. */
+  /** Claims of what waits. `requestId`: "" where it is not known any more, or a conversation is claimed. */
   *waiting(own: OwnRows): Generator<Pick<KeptAnswer, "fingerprint" | "requestId"> & { readonly id: string }> {
+    for (const { key } of this.#unsent.range({ start: ["c"], end: ["d"] })) {
+      const [, owner = "", id = ""] = key as string[];
+      yield { id: claimOf(owner, id), fingerprint: "", requestId: "" };
+    }
     for (const { key, value } of this.#unsent.range({ start: ["a"], end: ["b"] })) {
       const id = String((key as string[])[1]);
       const kept = own.answer(id);
@@ -91,6 +106,11 @@ export class Sender {
   /** In the act that stores the response. */
   willShareResponse(owner: string, id: string): void {
     this.#unsent.put(["r", owner, id], {});
+  }
+
+  /** In the act that stores the conversation. */
+  willShareConversation(owner: string, id: string): void {
+    this.#unsent.put(["c", owner, id], {});
   }
 
   /** Behind that act. Resolves once Redis has it, or where too many wait; never where this process may not go on. */
@@ -153,22 +173,32 @@ export class Sender {
   async #send(own: OwnRows, keys: readonly Key[]): Promise<void> {
     const blobs = new Blobs();
     const operations: Operation[] = [];
+    const versions: (SentVersion | undefined)[] = [];
     const sent: Key[] = [];
     let bytes = 0;
     for (const key of keys) {
       const unsent = this.#unsent.get([...key]);
       // Sent already, or never stored.
       const made = unsent === undefined ? undefined : this.#operation(own, key, unsent, blobs);
-      if (made !== undefined) operations.push(made);
+      if (made !== undefined) {
+        operations.push(made);
+        versions.push(key[0] === "c" ? sentVersion(own, key) : undefined);
+      }
       sent.push(key);
       bytes = blobs.list.reduce((sum, { length }) => sum + length, 0);
       if (bytes > BYTES_AT_ONCE) break;
     }
-    const { lane, store, onShared } = this.#options;
-    if (operations.length > 0) await lane.send(operations, blobs);
+    const { lane, store, onShared, onSuperseded } = this.#options;
+    const results = operations.length > 0 ? await lane.send(operations, blobs) : [];
+    versions.forEach((one, i) => {
+      const cell = String(results[i]?.[1] ?? "");
+      if (one !== undefined && cell !== "") onSuperseded(cell, one.owner, one.id, one.version);
+    });
+    // Nobody has changed a conversation meanwhile: it is claimed until it is told below that it is shared.
     const left = sent.filter((key) => this.#unsent.get([...key]) !== undefined);
     for (const key of sent) {
       if (key[0] === "a") onShared(key[1]);
+      else if (key[0] === "c") onShared(claimOf(key[1], key[2]));
       const text = key.join("/");
       for (const done of this.#waited.get(text)?.done ?? []) done();
       this.#waited.delete(text);
@@ -183,9 +213,10 @@ export class Sender {
   }
 
   #operation(own: OwnRows, key: Key, unsent: Unsent, blobs: Blobs): Operation | undefined {
-    return key[0] === "a"
-      ? this.#answerOperation(own, key[1], unsent, blobs)
-      : this.#responseOperation(own, key, blobs);
+    if (key[0] === "a") return this.#answerOperation(own, key[1], unsent, blobs);
+    return key[0] === "r"
+      ? this.#responseOperation(own, key, blobs)
+      : this.#conversationOperation(own, key, blobs);
   }
 
   #answerOperation(own: OwnRows, id: string, unsent: Unsent, blobs: Blobs): Operation {
@@ -199,7 +230,17 @@ export class Sender {
     return answerOperation(id, answer, { blobs, leftMs, mostBytes });
   }
 
-  #responseOperation(own: OwnRows, key: Key & { 0: "r" }, blobs: Blobs): Operation | undefined {
+  #conversationOperation(own: OwnRows, [, owner, id]: OwnersKey, blobs: Blobs): Operation | undefined {
+    const { clock, forgotten, mostBytes } = this.#options;
+    const conversation = own.conversation(owner, id);
+    if (conversation === undefined || forgotten.hasResponse(owner, id))
+      return ["unclaim_any", claimOf(owner, id)];
+    const leftMs = Math.floor(conversation.head.expiresMs - clock.now());
+    if (leftMs <= 0) return ["unclaim_any", claimOf(owner, id)];
+    return conversationOperation(owner, id, conversation, { blobs, leftMs, mostBytes });
+  }
+
+  #responseOperation(own: OwnRows, key: OwnersKey, blobs: Blobs): Operation | undefined {
     const { clock, forgotten, mostBytes } = this.#options;
     const [, owner, id] = key;
     const response = own.response(owner, id);
@@ -208,6 +249,10 @@ export class Sender {
     if (leftMs <= 0) return undefined;
     return responseOperation(owner, id, response, { blobs, leftMs, mostBytes });
   }
+}
+
+function sentVersion(own: OwnRows, [, owner, id]: OwnersKey): SentVersion {
+  return { owner, id, version: own.conversation(owner, id)?.head.version ?? 0 };
 }
 
 /** What other cells get where the folder has already forgotten the answer, which it does by wall time: they refuse a repeated call. */

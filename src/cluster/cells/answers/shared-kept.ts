@@ -15,12 +15,16 @@ import { Claims, PATIENCE_MS, unavailable } from "./claims.ts";
 import { Forgotten } from "./forgotten.ts";
 import { MOST_BYTES, ownerPart, unpackResponse } from "./packed.ts";
 import { Sender } from "./sender.ts";
+import { ConversationsOfCells } from "./shared-conversations.ts";
 
 export interface SharedKeptOptions {
-  readonly cell: Pick<Cell, "store" | "clock" | "lane" | "look" | "restates">;
+  readonly cell: Pick<
+    Cell,
+    "store" | "clock" | "lane" | "look" | "restates" | "peers" | "signals" | "listed"
+  >;
   readonly timers: Timers;
   readonly onFailure: (error: unknown) => void;
-  /** Bytes in Redis of all answers, and of all responses; default 256 MiB each. */
+  /** Bytes in Redis of all answers, of all responses, and of all conversations; default 256 MiB each. */
   readonly mostBytes?: number;
   /** Keys that are remembered, half a kilobyte of Redis each; default a million. */
   readonly mostAnswers?: number;
@@ -39,6 +43,8 @@ export class SharedKept {
   readonly #claims: Claims;
   readonly #sender: Sender;
   readonly #forgotten: Forgotten;
+
+  readonly conversations: ConversationsOfCells;
 
   readonly answers: SharedAnswers = {
     claim: (id, fingerprint, requestId) => this.#claims.claim(id, fingerprint, requestId),
@@ -79,6 +85,16 @@ export class SharedKept {
       mostBytes,
       onFailure,
       onShared: (id) => this.#claims.shared(id),
+      onSuperseded: (of, owner, id, version) => this.conversations.superseded(of, owner, id, version),
+    });
+    this.conversations = new ConversationsOfCells({
+      cell,
+      timers,
+      onFailure,
+      claims: this.#claims,
+      sender: this.#sender,
+      forgotten: this.#forgotten,
+      look: (names) => this.#look(names),
     });
     cell.restates({
       operations: () => [this.#claims.restate()],
@@ -91,6 +107,7 @@ export class SharedKept {
     for (const { id, fingerprint, requestId } of this.#sender.waiting(own))
       this.#claims.hold(id, fingerprint, requestId);
     this.#forgotten.start(own);
+    this.conversations.start(own);
     this.#sender.start(own);
   }
 

@@ -29,7 +29,8 @@ export class Peers {
   /** An answer to a question of an earlier process of this cell must not pass for one of this. */
   #questions = randomInt(2 ** 40);
   #reads = 0;
-  #read: ReadPart | undefined;
+  /** By the beginning of names. */
+  readonly #readers = new Map<string, ReadPart>();
 
   constructor(options: SignalsOptions) {
     this.#options = options;
@@ -42,9 +43,9 @@ export class Peers {
     });
   }
 
-  /** What other cells are given of this one's files. */
-  serve(read: ReadPart): void {
-    this.#read = read;
+  /** What other cells are given of this one's folder under names that begin so. */
+  serve(prefix: string, read: ReadPart): void {
+    this.#readers.set(prefix, read);
   }
 
   /** A part of another cell's file: empty behind its end, undefined where there is none or the cell is away. */
@@ -65,6 +66,11 @@ export class Peers {
   close(): void {
     this.#listener.close();
     for (const resolve of this.#asked.values()) resolve(undefined);
+  }
+
+  #readerOf(name: string): ReadPart | undefined {
+    for (const [prefix, read] of this.#readers) if (name.startsWith(prefix)) return read;
+    return undefined;
   }
 
   #channel(cell: string): string {
@@ -92,7 +98,7 @@ export class Peers {
     let bytes: Uint8Array | undefined;
     if (this.#reads < MOST_READS) {
       this.#reads++;
-      bytes = await this.#read?.(name, offset).catch(() => undefined);
+      bytes = await this.#readerOf(name)?.(name, offset).catch(() => undefined);
       this.#reads--;
     }
     // Redis is away: whoever asked gives up by itself.

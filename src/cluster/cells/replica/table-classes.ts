@@ -72,6 +72,11 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   responses: "fetched",
   response_items: "fetched",
   response_days: "fetched",
+  // The newest version of each is at the cell that changed it last.
+  conversations: "fetched",
+  conversation_items: "fetched",
+  conversation_days: "fetched",
+  conversation_counts: "local",
   // Names of answers and responses that were deleted or erased: each cell removes its own of them.
   forgotten: "shared",
   // Streams of detached calls: other cells ask the one that runs them.

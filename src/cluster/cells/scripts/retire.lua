@@ -62,12 +62,15 @@ take_back(prefix .. "leases:" .. cell, "credit:")
 take_back(prefix .. "budget_leases:" .. cell, "spend:")
 redis.call("DEL", prefix .. "wanted:" .. cell, prefix .. "budget_wanted:" .. cell, prefix .. "slots:" .. cell)
 -- Calls that it may have charged and not shared the answers of: their keys are not free for a day. An answer without facts says so;
--- what its folder still has takes its place (`exchange/70-answers.lua`).
+-- what its folder still has takes its place (`exchange/70-answers.lua`). Conversations are free at once: the next call goes on from the
+-- newest version that is known.
 for _, id in ipairs(redis.call("SMEMBERS", prefix .. "claims:" .. cell)) do
   local claim = redis.call("HGET", prefix .. "claims", id)
   if claim then
     claim = cmsgpack.unpack(claim)
-    if claim[1] == cell then
+    if claim[1] == cell and string.sub(id, 1, 2) == "c/" then
+      redis.call("HDEL", prefix .. "claims", id)
+    elseif claim[1] == cell then
       local ends = now + 25 * 3600000
       redis.call("SET", prefix .. "answer:" .. id, cmsgpack.pack({ claim[3], "", ends }))
       redis.call("ZADD", prefix .. "answer_ends", string.format("%.0f", ends), " " .. id)

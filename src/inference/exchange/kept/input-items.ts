@@ -3,7 +3,7 @@
  * slices that all callers share: a client that lists ten thousand items asks a hundred times.
  */
 import type { KeyContext } from "../../../account/keyring.ts";
-import { fail } from "../../../base/errors.ts";
+import { fail, type WeirError } from "../../../base/errors.ts";
 import { FairLimit } from "../../../base/turns/fair-queue.ts";
 import { type GivenItems, givenItems, listedItems } from "../../../wire/responses/given-items.ts";
 import type { StoredResponse } from "./kept-rows.ts";
@@ -63,7 +63,7 @@ export class InputItems {
     const stored = await this.#responses.get(owner, id);
     if (stored === undefined) return undefined;
     const given = await this.#givenOf(owner, id, stored);
-    const { indices, hasMore } = pageOf(given, query);
+    const { indices, hasMore } = pageOf(given, query, madeFromNone);
     const data = await turns.run(orgId, listedItems(stored.items, given, indices));
     const idAt = (index: number | undefined) => JSON.stringify(index === undefined ? null : given.ids[index]);
     const page = Buffer.from(
@@ -106,17 +106,23 @@ export class InputItems {
   }
 }
 
-/** Places of the page's items in the conversation, in the order of the page. @throws WeirError 400 as `page` */
-function pageOf(
-  { ids }: GivenItems,
+/** @returns the error of a page that is to stand by an item which is not there */
+type NoSuchItem = (id: string, param: string) => WeirError;
+
+const madeFromNone: NoSuchItem = (id, param) =>
+  fail("invalid_value", `The response was made from no item "${id.slice(0, MOST_QUOTED)}".`, { param });
+
+/** Places of the page's items in the conversation, in the order of the page. @throws WeirError by `noSuchItem` */
+export function pageOf(
+  { ids }: Pick<GivenItems, "ids">,
   { after, before, limit, order }: PageQuery,
+  noSuchItem: NoSuchItem,
 ): { readonly indices: readonly number[]; readonly hasMore: boolean } {
   const isDown = order === "desc";
   const placeOf = (id: string, param: string): number => {
     const index = ids.indexOf(id);
     if (index >= 0) return isDown ? ids.length - 1 - index : index;
-    const message = `The response was made from no item "${id.slice(0, MOST_QUOTED)}".`;
-    throw fail("invalid_value", message, { param });
+    throw noSuchItem(id, param);
   };
   const first = after === undefined ? 0 : placeOf(after, "/after") + 1;
   const end = before === undefined ? ids.length : placeOf(before, "/before");

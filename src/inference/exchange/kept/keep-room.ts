@@ -10,6 +10,7 @@ import type { MaybePromise } from "../../../base/maybe-promise.ts";
 import type { KeptBytes } from "../../../credits/kept/kept-bytes.ts";
 import { type KeptPool, KeptRoom } from "../../../credits/kept/kept-pool.ts";
 import type { Call, PlannedCall } from "../call.ts";
+import { notKept } from "./conversations/conversations.ts";
 import { answerBytes } from "./idempotency.ts";
 import { mayKeep } from "./stored-responses.ts";
 
@@ -31,8 +32,9 @@ export function takeKeptRoom(deps: KeepRoomDeps, call: PlannedCall): MaybePromis
   const { request, idempotencyLock } = call;
   const { history } = call.incoming.format;
   const stores = history !== undefined && mayKeep(call, history, request);
+  if (call.conversation !== undefined && !stores) throw notKept();
   if (idempotencyLock === undefined && !stores) return call;
-  const asked = idempotencyLock === undefined ? 0 : answerEstimate(deps, call);
+  const asked = (idempotencyLock === undefined ? 0 : answerEstimate(deps, call)) + turnEstimate(deps, call);
   const stored = stores ? storedEstimate(deps, call) : 0;
   const isAskedFor = stores && history.asksToKeep(request);
   const mustBytes = asked + (isAskedFor ? stored : 0);
@@ -77,23 +79,28 @@ function storedEstimate(deps: KeepRoomDeps, call: PlannedCall): number {
   return Math.min(deps.maxAnswerBytes, bytes);
 }
 
+/** What the call adds to its conversation. */
+function turnEstimate(deps: KeepRoomDeps, call: PlannedCall): number {
+  const { conversation } = call;
+  if (conversation === undefined) return 0;
+  return Math.max(0, conversation.growthBytes(call)) + outputBytes(deps, call, BYTES_A_TOKEN);
+}
+
 function quotaError(
-  { idempotencyLock, key }: Call,
+  { idempotencyLock, conversation, key }: Call,
   { bytes, reservedBytes, maxBytes }: { bytes: number; reservedBytes: number; maxBytes: number },
   neededBytes: number,
 ): WeirError {
   const { environment } = key;
-  const what =
-    idempotencyLock === undefined
-      ? "`store: true` asks to keep the answer"
-      : "An Idempotency-Key asks to keep the answer";
+  const asks =
+    idempotencyLock !== undefined ? ASKS.key : conversation !== undefined ? ASKS.conversation : ASKS.store;
   const message =
-    `${what}, and the organisation's quota for what is kept of calls with ${environment} keys has no room for it: ` +
+    `${asks.what}, and the organisation's quota for what is kept of calls with ${environment} keys has no room for it: ` +
     `${bytes} of ${maxBytes} bytes are kept, and ${reservedBytes} are taken by calls under way. ` +
     "GET /v1/limits says what of (kept). Make room with DELETE /v1/responses/{id} or a shorter data_policy.retention_days (a day later), " +
-    `wait (answers to Idempotency-Keys go after 25 hours), or send the call without ${idempotencyLock === undefined ? "store" : "the header"}.`;
+    `wait (answers to Idempotency-Keys go after 25 hours), or send the call without ${asks.without}.`;
   return fail("plan_limit", message, {
-    param: idempotencyLock === undefined ? "/store" : "Idempotency-Key",
+    param: asks.param,
     details: {
       environment,
       bytes,
@@ -103,3 +110,18 @@ function quotaError(
     },
   });
 }
+
+/** What asks for something to be kept, in the order in which it is named. */
+const ASKS = {
+  key: {
+    what: "An Idempotency-Key asks to keep the answer",
+    without: "the header",
+    param: "Idempotency-Key",
+  },
+  conversation: {
+    what: "`conversation` asks to keep the answer",
+    without: "conversation",
+    param: "/conversation",
+  },
+  store: { what: "`store: true` asks to keep the answer", without: "store", param: "/store" },
+} as const;

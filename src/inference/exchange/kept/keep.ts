@@ -5,7 +5,7 @@
  */
 import type { WeirError } from "../../../base/errors.ts";
 import type { ClientRequest, History } from "../../../wire/format.ts";
-import type { Call } from "../call.ts";
+import type { Call, KeptWriter } from "../call.ts";
 import type { Outcome } from "../outcome.ts";
 import { answerBytes } from "./idempotency.ts";
 import type { StoredResponse } from "./kept-rows.ts";
@@ -40,30 +40,22 @@ export function replayWriter(
 /** Warning of a call whose answer was not stored for want of room. */
 export const NOT_STORED = "response_not_stored: quota";
 
-/** How an answer is stored that later requests may read or continue. */
-interface ResponseWriter {
-  /** Inside the commit. */
-  put(): void;
-  /** Behind it. A promise where other cells get the answer; resolves once they have it, or soon, and never rejects. */
-  shared(): Promise<void> | undefined;
-}
-
 /**
- * Prepares the storage of an answer that later requests may read or continue. @returns undefined if it is not stored. Called
- * before the commit, because an error inside it would undo the charge.
+ * Prepares the storage of an answer that later requests may read or continue, and of its turn in a conversation. @returns undefined if
+ * nothing is stored. Called before the commit, because an error inside it would undo the charge.
  */
 export function responseWriter(
   responses: StoredResponses,
   call: Call,
   outcome: Outcome,
   bytes: Buffer,
-): ResponseWriter | undefined {
-  const { history, idPrefix } = call.incoming.format;
-  const { request, key } = call;
+): KeptWriter | undefined {
+  const { history } = call.incoming.format;
+  const { request, conversation } = call;
   if (history === undefined || request === undefined || !mayKeep(call, history, request)) return undefined;
-  if (call.isStoreLeftOut) return undefined;
   // Checked first, because to make text of a body that is too large takes long (T54).
-  if (!responses.fits(request.bytes.length)) return undefined;
+  const isStored = !call.isStoreLeftOut && responses.fits(request.bytes.length);
+  if (!isStored && conversation === undefined) return undefined;
   const answer =
     outcome.kind === "whole"
       ? bytes.toString()
@@ -71,6 +63,29 @@ export function responseWriter(
         ? outcome.stream.responseJson?.()
         : undefined;
   if (answer === undefined) return undefined;
+  // First, because its client asked for it.
+  const turn = conversation?.writer(call, history, answer);
+  const stored = isStored ? storedWriter(responses, call, history, request, answer) : undefined;
+  if (turn === undefined || stored === undefined) return turn ?? stored;
+  return {
+    put() {
+      turn.put();
+      stored.put();
+    },
+    async shared() {
+      await Promise.all([turn.shared(), stored.shared()]);
+    },
+  };
+}
+
+function storedWriter(
+  responses: StoredResponses,
+  call: Call,
+  history: History,
+  request: ClientRequest,
+  answer: string,
+): KeptWriter | undefined {
+  const { key } = call;
   const { id: endpointId = "", provider } = call.endpoint ?? {};
   const kept = conversationOf(history, request, answer);
   if (kept === undefined) return undefined;
@@ -81,7 +96,7 @@ export function responseWriter(
     provider: provider?.id ?? "",
     keyId: call.lane?.key.id ?? "",
   };
-  const id = idPrefix + call.requestId;
+  const id = call.incoming.format.idPrefix + call.requestId;
   if (!responses.fits(Buffer.byteLength(stored.response) + Buffer.byteLength(stored.items))) return undefined;
   if (call.keptRoom?.use(responseBytes(stored)) === false) {
     // Larger than the room that the call took, and there is no more. The answer is written already: the record says so.

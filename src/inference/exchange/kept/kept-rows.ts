@@ -1,7 +1,8 @@
 /**
- * Answers that outlive their calls, and what the cells of one installation know of each other's: each has in its folder what it answered
+ * Answers and conversations that outlive their calls, and what the cells of one installation know of each other's: each has in its folder what it answered
  * itself. A gateway alone shares nothing.
  */
+import type { KeptItems } from "../../../wire/responses/given-items.ts";
 import type { NotKeptReason } from "../call.ts";
 
 /** An answer as the client received it. */
@@ -102,6 +103,61 @@ export interface SharedResponses {
   forgetAll(owner: string): void;
 }
 
+export interface ConversationHead {
+  readonly orgId: string;
+  /** Unix time in seconds. */
+  readonly createdS: number;
+  /** JSON text of an object of strings. */
+  readonly metadata: string;
+  /** Counts changes, from 1. */
+  readonly version: number;
+  /** What it counts in its org's quota. */
+  readonly bytes: number;
+  /** Wall clock. */
+  readonly expiresMs: number;
+  /** The endpoint that answered last, its provider, and the id of the provider's key; all empty before an answer. */
+  readonly endpointId: string;
+  readonly provider: string;
+  readonly keyId: string;
+}
+
+export interface Conversation {
+  readonly head: ConversationHead;
+  readonly items: KeptItems;
+}
+
+/** Conversations over all cells. A name is that of the owner and the conversation's id. */
+export interface SharedConversations {
+  /**
+   * Before a conversation is made: whether its owner has fewer than `most`.
+   * @param leftMs how long it is kept
+   * @throws WeirError 503 (as a rejection) where it cannot be known in time
+   */
+  mayAdd(owner: string, id: string, leftMs: number, most: number): Promise<boolean>;
+  /** Whether this cell may change it now: no other does. @throws as `mayAdd` */
+  claim(owner: string, id: string): Promise<boolean>;
+  /** It was not changed. This cell may claim it again at once. */
+  unclaim(owner: string, id: string): void;
+  /**
+   * The newest version; `own` where this cell has it; undefined where there is none.
+   * @param ownVersion of this cell's row
+   * @throws WeirError 503 (as a rejection) where it cannot be known in time
+   */
+  newest(
+    owner: string,
+    id: string,
+    ownVersion: number | undefined,
+  ): Promise<Conversation | "own" | undefined>;
+  /** In the act that stores a version: others get it, whatever happens to this process. */
+  willShare(owner: string, id: string): void;
+  /** Behind that act. Resolves once others can have it, which ends the claim, however long that takes; never rejects. */
+  shared(owner: string, id: string): Promise<void>;
+  /** Whether an act of any cell deleted it, or all of its owner's. */
+  isForgotten(owner: string, id: string): boolean;
+  /** In an act: no cell has it any more. */
+  forget(owner: string, id: string): void;
+}
+
 /** What a cell's folder has, for the part that shares it. */
 export interface OwnRows {
   answer(id: string): KeptAnswer | undefined;
@@ -110,6 +166,12 @@ export interface OwnRows {
   eraseAnswers(orgId: string, most: number): boolean;
   /** In an act. */
   removeResponse(owner: string, id: string): void;
-  /** In an act. @returns whether more of them are left */
+  /** In an act: conversations too. @returns whether more of them are left */
   eraseResponses(owner: string, most: number): boolean;
+  /** As this cell stored it last. */
+  conversation(owner: string, id: string): Conversation | undefined;
+  /** In an act. */
+  removeConversation(owner: string, id: string): void;
+  /** Another cell has this version, and an older one need not be kept here. */
+  supersede(owner: string, id: string, version: number): Promise<void>;
 }

@@ -1,17 +1,19 @@
 /** Answers that outlive their calls: for repeated Idempotency-Keys, and stored responses, within the orgs' quotas. */
-import type { Clock } from "../../../base/clock.ts";
+import { type Clock, systemTimers } from "../../../base/clock.ts";
 import { KeptBytes, type KeptBytesDeps } from "../../../credits/kept/kept-bytes.ts";
 import type { CellsOfQuota } from "../../../credits/kept/kept-others.ts";
 import type { Store } from "../../../store/store.ts";
+import { Conversations } from "./conversations/conversations.ts";
 import { IdempotentAnswers } from "./idempotency.ts";
 import { InputItems } from "./input-items.ts";
-import type { OwnRows, SharedAnswers, SharedResponses } from "./kept-rows.ts";
+import type { OwnRows, SharedAnswers, SharedConversations, SharedResponses } from "./kept-rows.ts";
 import { StoredResponses } from "./stored-responses.ts";
 
 /** What the cells of an installation tell each other of what they keep. */
 export interface KeptSharing {
   readonly answers: SharedAnswers;
   readonly responses: SharedResponses;
+  readonly conversations: SharedConversations;
   readonly quota: CellsOfQuota;
   /** Once the quotas are open. @returns what ends it */
   shareQuota(kept: KeptBytes): () => void;
@@ -24,6 +26,8 @@ export interface KeptSharing {
 export interface KeptPorts extends Pick<KeptBytesDeps, "retentionDays"> {
   readonly store: Store;
   readonly clock: Clock;
+  /** Most conversations of a project and environment. */
+  readonly maxConversations: number;
   /** An org's quota by its plan; 0: unlimited. */
   readonly quotaBytes: KeptBytesDeps["maxBytes"];
   /** Also of a deleted project. */
@@ -40,6 +44,7 @@ export interface Kept {
   readonly answers: IdempotentAnswers;
   readonly responses: StoredResponses;
   readonly inputItems: InputItems;
+  readonly conversations: Conversations;
   /** The quotas that they count in. */
   readonly bytes: KeptBytes;
   /** Resolves once what was erased is gone here and at what the cells share. */
@@ -62,6 +67,12 @@ export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promis
   const keeping = { store, clock, maxBytes: maxAnswerBytes, onFailure, kept };
   const answers = new IdempotentAnswers({ ...keeping, shared: sharing?.answers });
   const responses = new StoredResponses({ ...keeping, shared: sharing?.responses, orgOf: ports.orgOf });
+  const conversations = new Conversations({
+    ...keeping,
+    timers: systemTimers,
+    most: ports.maxConversations,
+    shared: sharing?.conversations,
+  });
   await kept.countEarlier(function* () {
     yield* answers.kept();
     yield* responses.kept();
@@ -72,11 +83,15 @@ export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promis
     response: (owner, id) => responses.own(owner, id),
     eraseAnswers: (orgId, most) => answers.eraseOwn(orgId, most),
     removeResponse: (owner, id) => responses.removeOwn(owner, id),
-    eraseResponses: (owner, most) => responses.eraseOwn(owner, most),
+    eraseResponses: (owner, most) => responses.eraseOwn(owner, most) || conversations.eraseOwn(owner, most),
+    conversation: (owner, id) => conversations.own(owner, id),
+    removeConversation: (owner, id) => conversations.removeOwn(owner, id),
+    supersede: (owner, id, version) => conversations.supersede(owner, id, version),
   });
   return {
     answers,
     responses,
+    conversations,
     inputItems: new InputItems(responses),
     bytes: kept,
     forgotten: async () => await sharing?.forgotten(),
@@ -84,6 +99,7 @@ export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promis
       endSharing?.();
       answers.close();
       responses.close();
+      conversations.close();
       await sharing?.stop();
     },
   };

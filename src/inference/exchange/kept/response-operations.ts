@@ -11,7 +11,7 @@ import { MOST_QUOTED, type StoredResponses } from "./stored-responses.ts";
 /** An id of any other form is of no response here: clients are told the same of those that were made elsewhere. */
 const path = z.object({ id: z.string().describe("Its id.") });
 
-const listQuery = z.object({
+export const listQuery = z.object({
   after: z.string().optional().describe("The page after this item."),
   before: z.string().optional().describe("The page before this item; with `after`, what is between them."),
   limit: z.coerce.number().int().min(1).max(100).default(20).describe("So many items at most."),

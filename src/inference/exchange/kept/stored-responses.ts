@@ -35,7 +35,7 @@ export const RESPONSE_TABLES = { rows: "responses", periods: "response_days", pe
 export type ResponseOwner = Pick<KeyContext, "projectId" | "environment">;
 
 /** Test keys read, continue and delete only responses of test calls, live keys only those of live calls. */
-const ownerOf = ({ projectId, environment }: ResponseOwner): string =>
+export const ownerOf = ({ projectId, environment }: ResponseOwner): string =>
   environment === "test" ? `${projectId}/test` : projectId;
 
 /** `maxBytes`: of response and items together; larger ones are not stored. */
@@ -223,3 +223,11 @@ export function mayKeep(call: Call, history: History, request: ClientRequest): b
   const { logging, retentionDays } = call.key.dataPolicy;
   return !call.isZdr && logging === "on" && retentionDays > 0 && history.keeps(request);
 }
+
+/** Whether a data policy lets anything be kept. */
+export const keepsAnything = ({
+  logging,
+  retentionDays,
+  zdr,
+}: Pick<KeyContext["dataPolicy"], "logging" | "retentionDays" | "zdr">): boolean =>
+  !zdr && logging === "on" && retentionDays > 0;

@@ -3,6 +3,7 @@
 import { systemTimers } from "../../../../../src/base/clock.ts";
 import { SharedKept, type SharedKeptOptions } from "../../../../../src/cluster/cells/answers/shared-kept.ts";
 import type { Call, IdempotencyLock } from "../../../../../src/inference/exchange/call.ts";
+import { Conversations } from "../../../../../src/inference/exchange/kept/conversations/conversations.ts";
 import { type Claim, IdempotentAnswers } from "../../../../../src/inference/exchange/kept/idempotency.ts";
 import {
   type ResponseOwner,
@@ -15,6 +16,7 @@ export interface KeptCell {
   readonly kept: SharedKept;
   readonly answers: IdempotentAnswers;
   readonly responses: StoredResponses;
+  readonly conversations: Conversations;
   claim(key: string, body?: string, org?: string): Promise<Claim>;
   /** Stores the answer of the call that has the key, and tells the others. */
   answer(claim: Claim, text: string): Promise<void>;
@@ -22,7 +24,9 @@ export interface KeptCell {
   stop(): Promise<void>;
 }
 
-export type Bounds = Partial<Pick<SharedKeptOptions, "mostBytes" | "mostAnswers" | "timers">>;
+export type Bounds = Partial<Pick<SharedKeptOptions, "mostBytes" | "mostAnswers" | "timers">> & {
+  readonly mostConversations?: number;
+};
 
 export async function keptCell(
   bench: Bench,
@@ -37,12 +41,21 @@ export async function keptCell(
   const keeping = { store: cell.store, clock, maxBytes: 1024 * 1024, onFailure, ...uncounted };
   const answers = new IdempotentAnswers({ ...keeping, shared: kept.answers });
   const responses = new StoredResponses({ ...keeping, shared: kept.responses });
+  const conversations = new Conversations({
+    ...keeping,
+    timers: systemTimers,
+    most: bounds.mostConversations ?? 100,
+    shared: kept.conversations,
+  });
   kept.start({
     answer: (id) => answers.get(id),
     response: (owner, id) => responses.own(owner, id),
     eraseAnswers: (orgId, most) => answers.eraseOwn(orgId, most),
     removeResponse: (owner, id) => responses.removeOwn(owner, id),
-    eraseResponses: (owner, most) => responses.eraseOwn(owner, most),
+    eraseResponses: (owner, most) => responses.eraseOwn(owner, most) || conversations.eraseOwn(owner, most),
+    conversation: (owner, id) => conversations.own(owner, id),
+    removeConversation: (owner, id) => conversations.removeOwn(owner, id),
+    supersede: (owner, id, version) => conversations.supersede(owner, id, version),
   });
   await cell.opened();
   return {
@@ -50,6 +63,7 @@ export async function keptCell(
     kept,
     answers,
     responses,
+    conversations,
     claim: async (key, body = "{}", org = "org") => await answers.claim(callOf(key, body, org)),
     async answer(claim, text) {
       const lock = lockOf(claim);
@@ -68,6 +82,7 @@ export async function keptCell(
     async stop() {
       answers.close();
       responses.close();
+      conversations.close();
       await kept.stop();
       await cell.stop();
     },

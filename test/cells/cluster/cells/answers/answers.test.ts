@@ -140,7 +140,12 @@ describe("keys", () => {
 describe("the call that has a key", () => {
   const claimed = ({ kept }: KeptCell, key: string, requestId: string, fingerprint = "f") =>
     kept.answers.claim(key, fingerprint, requestId);
-  const running = (cell: string, requestId?: string) => ({ kind: "running", fingerprint: "f", requestId, cell });
+  const running = (cell: string, requestId?: string) => ({
+    kind: "running",
+    fingerprint: "f",
+    requestId,
+    cell,
+  });
 
   test("is known at every cell, in a new term too", async () => {
     const [one, two] = (await cells("a", "b")) as [KeptCell, KeptCell];

@@ -20,7 +20,7 @@ beforeAll(async () => {
   one = await bench.cell("a");
   two = await bench.cell("b");
   mkdirSync(folder());
-  one.peers.serve((name, offset) => partOf(folder(), name, offset));
+  one.peers.serve("exp_", (name, offset) => partOf(folder(), name, offset));
   others = { cell: "b", part: (cell, name, offset) => two.peers.part(cell, name, offset) };
 });
 afterAll(() => bench.close());

@@ -42,6 +42,7 @@ function openSender() {
     clock,
     mostBytes: 1000,
     onShared() {},
+    onSuperseded() {},
     lane: {
       async send(operations) {
         sent.push(...operations);

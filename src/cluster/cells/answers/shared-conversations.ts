@@ -1,0 +1,149 @@
+/**
+ * Conversations over all cells. Redis knows of each which cell made its newest version, and has the bytes of those that were changed last;
+ * others are read from the cell that has them. Whoever changes one has claimed it, as an `Idempotency-Key` is claimed.
+ */
+import type { Timers } from "../../../base/clock.ts";
+import type {
+  Conversation,
+  OwnRows,
+  SharedConversations,
+} from "../../../inference/exchange/kept/kept-rows.ts";
+import type { Cell } from "../cell.ts";
+import { type Claims, unavailable } from "./claims.ts";
+import type { Forgotten } from "./forgotten.ts";
+import { claimOf, ownerPart, packConversation, unpackConversation } from "./packed.ts";
+import type { Sender } from "./sender.ts";
+
+export interface SharedConversationsOptions {
+  readonly cell: Pick<Cell, "lane" | "peers" | "signals" | "listed">;
+  readonly timers: Timers;
+  readonly claims: Claims;
+  readonly sender: Sender;
+  readonly forgotten: Pick<Forgotten, "hasResponse" | "add">;
+  /** @throws WeirError 503 where Redis does not answer in time */
+  readonly look: (names: readonly string[]) => Promise<(Buffer | null)[]>;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** What another cell has made a moment ago may be on its way. */
+const AGAIN_MS = 100;
+const TOPIC = "conversation";
+/** Names of conversations among those of other cells' files. */
+export const PEER_PREFIX = "conversation:";
+const PART_BYTES = 256 * 1024;
+
+/** Another cell made this version: an older one need not be kept. */
+type Superseded = readonly [owner: string, id: string, version: number];
+
+export class ConversationsOfCells implements SharedConversations {
+  readonly #options: SharedConversationsOptions;
+
+  constructor(options: SharedConversationsOptions) {
+    this.#options = options;
+  }
+
+  start(own: OwnRows): void {
+    const { cell, onFailure } = this.#options;
+    cell.signals.on(TOPIC, (content) => {
+      if (!isSuperseded(content)) return;
+      own.supersede(...content).catch(onFailure);
+    });
+    cell.peers.serve(PEER_PREFIX, async (name, offset) => {
+      const [owner = "", id = ""] = name.slice(PEER_PREFIX.length).split("|");
+      const found = own.conversation(owner, id);
+      return found && packConversation(found).subarray(offset, offset + PART_BYTES);
+    });
+  }
+
+  /** Tells the cell that had the version before. One that does not hear it keeps its row until that ends. */
+  superseded(cell: string, owner: string, id: string, version: number): void {
+    const content: Superseded = [owner, id, version];
+    this.#options.cell.signals.tellOne(cell, TOPIC, content);
+  }
+
+  async mayAdd(owner: string, id: string, leftMs: number, most: number): Promise<boolean> {
+    const sent = this.#options.cell
+      .lane("conversations")
+      .send([["conversation_new", ownerPart(owner), id, leftMs, most]]);
+    const results = await sent.catch(() => {
+      throw unavailable();
+    });
+    return results[0]?.[0] === 1;
+  }
+
+  async claim(owner: string, id: string): Promise<boolean> {
+    const claimed = await this.#options.claims.claim(claimOf(owner, id), "", "");
+    return claimed.kind === "first";
+  }
+
+  unclaim(owner: string, id: string): void {
+    void this.#options.claims.unclaim(claimOf(owner, id));
+  }
+
+  willShare(owner: string, id: string): void {
+    this.#options.sender.willShareConversation(owner, id);
+  }
+
+  shared(owner: string, id: string): Promise<void> {
+    return this.#options.sender.shared(["c", owner, id]);
+  }
+
+  isForgotten(owner: string, id: string): boolean {
+    return this.#options.forgotten.hasResponse(owner, id);
+  }
+
+  forget(owner: string, id: string): void {
+    this.#options.forgotten.add(["response", owner, id]);
+  }
+
+  async newest(
+    owner: string,
+    id: string,
+    ownVersion: number | undefined,
+  ): Promise<Conversation | "own" | undefined> {
+    const name = `${ownerPart(owner)}/${id}`;
+    const names = [`conversation:${name}`, `bytes:c/${name}`];
+    let [known = null, bytes = null] = await this.#options.look(names);
+    if (known === null && ownVersion !== undefined) return "own";
+    if (known === null) {
+      await new Promise<void>((resolve) => void this.#options.timers.after(AGAIN_MS, resolve));
+      [known = null, bytes = null] = await this.#options.look(names);
+    }
+    // Deleted meanwhile.
+    if (known === null || this.isForgotten(owner, id)) return undefined;
+    const [version = "", cell = ""] = known.toString().split(" ");
+    if (ownVersion !== undefined && ownVersion >= Number(version)) return "own";
+    if (bytes !== null) return unpackConversation(bytes);
+    return await this.#fromCell(cell, owner, id);
+  }
+
+  /** @throws WeirError 503 where the cell is away; one that was retired has left nothing */
+  async #fromCell(cell: string, owner: string, id: string): Promise<Conversation | undefined> {
+    const { peers, listed } = this.#options.cell;
+    const name = `${PEER_PREFIX}${owner}|${id}`;
+    const parts: Uint8Array[] = [];
+    for (let offset = 0; ; ) {
+      const part = await peers.part(cell, name, offset);
+      if (part === undefined) {
+        if (await isRetired(listed, cell)) return undefined;
+        throw unavailable();
+      }
+      parts.push(part);
+      offset += part.length;
+      if (part.length < PART_BYTES) return unpackConversation(Buffer.concat(parts));
+    }
+  }
+}
+
+async function isRetired(listed: Cell["listed"], cell: string): Promise<boolean> {
+  const known = await listed().catch(() => {
+    throw unavailable();
+  });
+  return known.cells.some((each) => each.cell === cell && each.status === "retired");
+}
+
+function isSuperseded(content: unknown): content is Superseded {
+  if (!Array.isArray(content) || content.length !== 3) return false;
+  const [owner, id, version] = content;
+  return typeof owner === "string" && typeof id === "string" && typeof version === "number";
+}
