@@ -12,6 +12,7 @@ import type { Store } from "../../../store/store.ts";
 import type { ClientReply } from "../../client-reply.ts";
 import type { PlannedCall } from "../call.ts";
 import type { Metered } from "../meter.ts";
+import { keepsText } from "../record.ts";
 import type { CallLog, LoggedCall } from "./call-log.ts";
 import { DetachedReply, type LogKeeper } from "./detached-reply.ts";
 import { EndedLog } from "./ended-log.ts";
@@ -137,7 +138,9 @@ export class DetachedCalls implements LogKeeper {
 
   /** From now on the call goes on whatever its client does. @param client that made it @returns what takes the place of its client */
   begin(call: PlannedCall, client: ClientReply): DetachedReply {
-    const { incoming, key, isZdr, requestId: id } = call;
+    const { incoming, key, requestId: id } = call;
+    // What its log holds may not be stored.
+    const isZdr = !keepsText(call, call.isZdr) || key.dataPolicy.retentionDays === 0;
     const { orgId, projectId, environment } = key;
     const { life, clock } = this.#ports;
     const format = incoming.format.name;
