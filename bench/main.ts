@@ -11,6 +11,7 @@ import { type Baseline, compare, readBaseline, saveBaseline } from "./baseline.t
 import { BUDGET_USAGE, benchBudget } from "./budget/main.ts";
 import { benchCells, CELLS_USAGE } from "./cells/main.ts";
 import { benchPaper, PAPER_USAGE } from "./cells/paper-report.ts";
+import { benchDetached, DETACHED_USAGE } from "./detached.ts";
 import { Driver } from "./driver.ts";
 import { benchQuickly, QUICK_USAGE } from "./instructions/quick.ts";
 import { benchInstructions, INSTRUCTIONS_USAGE } from "./instructions.ts";
@@ -183,11 +184,20 @@ async function main(): Promise<number> {
     console.log(`${machine()}\n\n${await benchBudget(args.slice(1), { repoDir, cacheDir, say })}`);
     return 0;
   }
+  if (args[0] === "detached" && args.includes("--help")) {
+    console.log(DETACHED_USAGE);
+    return 0;
+  }
+  if (args[0] === "detached") {
+    const { text, exitCode } = await benchDetached(args.slice(1), { repoDir, cacheDir, say });
+    console.log(`${machine()}\n\n${text}`);
+    return exitCode;
+  }
   if (args[0] === "--cells") return await benchCells(args.slice(1), { repoDir, cacheDir, say, machine });
   const options = readOptions(args);
   if (options === "help") {
     console.log(
-      `${USAGE}\n\n${CELLS_USAGE}\n\n${PAPER_USAGE}\n\n${QUICK_USAGE}\n\n${BUDGET_USAGE}\n\n${INSTRUCTIONS_USAGE}\n\n${ANALYTICS_USAGE}`,
+      `${USAGE}\n\n${CELLS_USAGE}\n\n${PAPER_USAGE}\n\n${QUICK_USAGE}\n\n${BUDGET_USAGE}\n\n${INSTRUCTIONS_USAGE}\n\n${DETACHED_USAGE}\n\n${ANALYTICS_USAGE}`,
     );
     return 0;
   }

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { SCIM_MEDIA_TYPE, scimErrorText } from "../account/scim/error.ts";
 import type { WeirError } from "../base/errors.ts";
-import type { Access } from "../base/operation/access.ts";
+import { type Access, needsOf } from "../base/operation/access.ts";
 import type { StreamOperation } from "../base/operation/event-stream.ts";
 import type { Group } from "../base/operation/group.ts";
 import type { Hook } from "../base/operation/hook.ts";
@@ -119,7 +119,7 @@ const placed = ({ path, access, group }: Place, method: Method) => ({
   isForClosed: false,
   isChange: method !== "GET",
   // Answers of calls, which clients ask for as often as they make calls.
-  isCounted: access !== "inference",
+  isCounted: needsOf(access).key !== "inference",
   group: { heading: group, ...SHAPES[access] },
 });
 
