@@ -139,7 +139,8 @@ export class EventLog {
     // Numbered, and waiting for the commit that it is a part of.
     if (number >= this.#storedTo) return undefined;
     const part = this.#stored?.read(number);
-    return part === undefined ? "lost" : from(part, number);
+    // The last part that is stored does not know where it ends.
+    return part === undefined ? "lost" : from({ ...part, end: Math.min(part.end, this.#storedTo) }, number);
   }
 
   #inMemory(number: number): Part | undefined {

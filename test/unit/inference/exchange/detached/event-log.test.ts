@@ -29,10 +29,14 @@ describe("numbers", () => {
   });
 });
 
-/** A store of parts, as the rows of a folder are one. */
+/** A store of parts, as the rows of a folder are one: a part ends where the next one begins, and the last anywhere. */
 function storedParts() {
   const parts: Part[] = [];
-  const read = (number: number) => parts.findLast(({ first }) => first <= number);
+  const read = (number: number): Part | undefined => {
+    const at = parts.findLastIndex(({ first }) => first <= number);
+    const part = parts[at];
+    return part && { ...part, end: parts[at + 1]?.first ?? Number.MAX_SAFE_INTEGER };
+  };
   return { parts, read };
 }
 
