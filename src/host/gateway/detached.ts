@@ -1,8 +1,12 @@
-/** Opens the calls that outlive their clients. */
+/** Opens the calls that outlive their clients; at a cell, those of the others too. */
 import type { Logger } from "pino";
 import type { Outbox } from "../../analytics/outbox/outbox.ts";
 import { risingMicros } from "../../base/clock.ts";
+import type { Cell } from "../../cluster/cells/cell.ts";
 import type { DetachedCalls } from "../../inference/exchange/detached/detached-calls.ts";
+import { answerOthers } from "../../inference/exchange/detached/elsewhere/answering.ts";
+import { CallsOfOthers } from "../../inference/exchange/detached/elsewhere/calls-of-others.ts";
+import type { OtherCells } from "../../inference/exchange/detached/elsewhere/messages.ts";
 import { openDetached } from "../../inference/exchange/detached/open.ts";
 import type { Config } from "../settings/config.ts";
 import type { Ground } from "./ground.ts";
@@ -11,11 +15,12 @@ import type { OpenMoney } from "./money.ts";
 /** Before any call is admitted, and once charges can be made. */
 export async function openDetachedRoom(
   { settings: { limits } }: Config,
-  { store, clock, installation, log }: Ground,
+  { store, clock, cell, installation, log }: Ground,
   { purse, budgets }: OpenMoney,
   outbox: Outbox,
 ): Promise<DetachedCalls> {
-  return await openDetached({
+  const cells = cell && othersOf(cell);
+  const calls = await openDetached({
     store,
     clock,
     outbox,
@@ -25,8 +30,17 @@ export async function openDetachedRoom(
     life: purse.life,
     holding: { purse, budgets },
     onFault: notStored(log),
+    elsewhere: cells && new CallsOfOthers({ ...cells, clock }),
   });
+  if (cells !== undefined) answerOthers({ cells, clock, find: (id) => calls.find(id) });
+  return calls;
 }
+
+const othersOf = ({ questions, standings }: Cell): OtherCells => ({
+  ask: (topic, content, asking) => questions.ask(topic, content, asking),
+  answers: (topic, answer) => questions.answers(topic, answer),
+  isRetired: async (cell) => (await standings.of(cell))?.status === "retired",
+});
 
 const notStored =
   (log: Logger) =>

@@ -119,6 +119,8 @@ export class Questions {
 
   /** Asks another cell, or all others. Never rejects. */
   async ask(topic: string, content: unknown, { to, withinMs }: Asking): Promise<Answered> {
+    // Whoever asks knows what this cell has.
+    if (to === this.#options.cell) return NOWHERE;
     if (this.#isClosed || this.#open.size >= MOST_OPEN || !this.#listener.isListening()) return UNKNOWN;
     const id = ++this.#asked;
     const { promise, resolve: done } = Promise.withResolvers<Answered | "all replied">();

@@ -51,8 +51,12 @@ export interface DetachedPorts {
 
 /** Detached calls of other cells. */
 export interface CallsElsewhere {
-  /** Undefined: no cell has it. @throws WeirError 503 (as a rejection) where a cell that may have it is away */
-  find(id: string): Promise<ReadableCall | undefined>;
+  /**
+   * Undefined: no cell has it.
+   * @param cell that is asked; absent: all others are
+   * @throws WeirError 503 (as a rejection) where a cell that may have it is away
+   */
+  find(id: string, cell?: string): Promise<ReadableCall | undefined>;
 }
 
 /** What the exchange knows of a running call. */
@@ -103,10 +107,15 @@ export class DetachedCalls implements LogKeeper {
     return this.#logs.get(id);
   }
 
-  /** A call of this process or of another cell; undefined: no cell has it. @throws WeirError 503 (as a rejection) where a cell that may have it is away */
-  async readable(id: string): Promise<ReadableCall | undefined> {
+  /** A call of this process, for a reader. */
+  own(id: string): ReadableCall | undefined {
     const log = this.#logs.get(id);
-    return log === undefined ? await this.#ports.elsewhere?.find(id) : readable(log);
+    return log && readable(log);
+  }
+
+  /** A call of this process or of another cell; else as `CallsElsewhere.find`. */
+  async readable(id: string, cell?: string): Promise<ReadableCall | undefined> {
+    return this.own(id) ?? (await this.#ports.elsewhere?.find(id, cell));
   }
 
   /** Finds the logs of ended calls that are in the store. Once, before the first call. */

@@ -5,6 +5,7 @@ import type { Call, PlannedCall } from "../call.ts";
 import { type Claim, replayHeaders } from "../kept/idempotency.ts";
 import type { DetachedCalls } from "./detached-calls.ts";
 import { follow } from "./follow.ts";
+import type { ReadableCall } from "./read-log.ts";
 
 /** From now on the call goes on without its client. */
 export function detach(calls: DetachedCalls, call: PlannedCall): void {
@@ -17,7 +18,7 @@ export function detach(calls: DetachedCalls, call: PlannedCall): void {
 }
 
 export interface JoinDeps {
-  readonly calls: Pick<DetachedCalls, "readable">;
+  readonly calls: Pick<DetachedCalls, "own" | "readable">;
   readonly clock: Clock;
   readonly keepAliveMs: number;
   readonly onFault: (error: unknown, requestId: string) => void;
@@ -30,12 +31,24 @@ export interface JoinDeps {
 export async function joined(
   { calls, clock, keepAliveMs, onFault }: JoinDeps,
   { incoming: { reply }, requestId: ownId }: Call,
-  { requestId, error }: Extract<Claim, { kind: "running" }>,
+  claim: Extract<Claim, { kind: "running" }>,
 ): Promise<void> {
-  const running = requestId === undefined ? undefined : await calls.readable(requestId);
+  const { requestId, error } = claim;
+  const running = await callOf(calls, claim);
   if (running === undefined || requestId === undefined) throw error;
   const headers = replayHeaders(running.call.isStream, requestId);
   await follow(running, reply, { headers, clock, keepAliveMs }).catch((thrown: unknown) =>
     onFault(thrown, ownId),
   );
+}
+
+/** The call that has the key, where it is detached and its cell can be asked. */
+async function callOf(
+  calls: JoinDeps["calls"],
+  { requestId, cell }: Extract<Claim, { kind: "running" }>,
+): Promise<ReadableCall | undefined> {
+  if (requestId === undefined) return undefined;
+  if (cell === undefined) return calls.own(requestId);
+  // Nothing is known of a call whose cell is away, but that it has the key.
+  return await calls.readable(requestId, cell).catch(() => undefined);
 }

@@ -1,6 +1,6 @@
 /** A log as one reader gets it: at its own pace, from an event on, until the call has ended. */
 import type { Clock } from "../../../base/clock.ts";
-import { fail } from "../../../base/errors.ts";
+import { fail, type WeirError } from "../../../base/errors.ts";
 import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
 
 /** A detached call that can be read, here or at another cell. */
@@ -20,7 +20,7 @@ export interface ReadableCall {
 /** A call of this process. */
 export const readable = (log: CallLog): ReadableCall => ({
   call: log.call,
-  events: (last, options) => readEvents(log, firstFor(log, last), options),
+  events: (last, options) => readEvents(log, firstFor(log, nextBehind(last)), options),
   whole: (hasLeft) => readWhole(log, hasLeft),
   async cancel() {
     log.cancel();
@@ -47,7 +47,7 @@ export async function* readEvents(log: CallLog, from: number, options: ReadOptio
   let lastMs = Number.NEGATIVE_INFINITY;
   while (!options.hasLeft()) {
     const part = events.read(next);
-    if (part === "lost") throw notKept(log, next);
+    if (part === "lost") throw notKept(events.keptFrom, next);
     if (part !== undefined) {
       next = part.end;
       if (part.bytes.length > 0) yield part.bytes;
@@ -64,22 +64,26 @@ export async function* readEvents(log: CallLog, from: number, options: ReadOptio
   }
 }
 
-/** The number of the event that a reader gets first. @param last `Last-Event-ID`, as sent; empty: from the start */
-export function firstFor(log: CallLog, last: string): number {
+/** The number of the event that a reader wants first. @param last `Last-Event-ID`, as sent; empty: from the start. @throws WeirError 400 */
+export function nextBehind(last: string): number {
   if (last === "") return 0;
-  const { events } = log;
   if (!/^\d{1,15}$/.test(last))
     throw fail("invalid_value", "Last-Event-ID is not the id of an event of this stream: a whole number.", {
       param: "Last-Event-ID",
     });
-  const next = Number(last) + 1;
+  return Number(last) + 1;
+}
+
+/** The number of the event that a reader gets first. @param next that it wants */
+export function firstFor(log: CallLog, next: number): number {
+  const { events } = log;
   // A client may have got more than its process, which was killed, had stored: it gets the end of the stream, once more perhaps.
   const isBehindEnd = log.isBrokenOff && next >= events.next;
   return isBehindEnd ? Math.max(0, events.next - 1) : next;
 }
 
-const notKept = (log: CallLog, next: number) => {
-  const { keptFrom } = log.events;
+/** @param keptFrom the first event that is kept */
+export const notKept = (keptFrom: number, next: number): WeirError => {
   const message =
     next < keptFrom
       ? `The stream of this call is kept from event ${keptFrom} on: it is longer than what is kept of one. GET /v1/requests/{id} has its answer.`
@@ -92,6 +96,6 @@ export async function readWhole(log: CallLog, hasLeft: () => boolean): Promise<W
   while (!log.events.isOver && !hasLeft()) await log.events.changed();
   if (hasLeft()) return undefined;
   const whole = log.whole();
-  if (whole === undefined) throw notKept(log, Number.MAX_SAFE_INTEGER);
+  if (whole === undefined) throw notKept(log.events.keptFrom, Number.MAX_SAFE_INTEGER);
   return whole;
 }

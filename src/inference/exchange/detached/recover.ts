@@ -6,9 +6,9 @@ import type { Outbox } from "../../../analytics/outbox/outbox.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { CallRecord } from "../../../record/record.ts";
 import type { Store } from "../../../store/store.ts";
-import { FORMATS } from "../../../wire/formats.ts";
-import { EventNumbers } from "../../../wire/neutral/event-numbers.ts";
 import { chargingFormer, type HoldDeps } from "../reservation/holds.ts";
+import { brokenOffEvent, wholeBrokenOff } from "./broken-off.ts";
+import type { Part } from "./event-log.ts";
 import type { LogCipher } from "./log-cipher.ts";
 import type { CallRow, LogRows, ProgressRow } from "./log-rows.ts";
 import { BROKEN_OFF } from "./progress.ts";
@@ -67,9 +67,11 @@ function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd 
   const { clock, outbox, holding } = deps;
   const progress: ProgressRow = rows.progressOf(id) ?? { end: 0 };
   const { record, scope, ...rest } = row;
-  const { life } = row;
+  const { life, format } = row;
   const nowMs = clock.now();
-  const last = row.isStream ? lastEvent(id, row, progress.end) : wholeError(id, row);
+  const last: Part = row.isStream
+    ? brokenOffEvent({ id, format }, progress.end)
+    : { first: 0, end: 0, bytes: wholeBrokenOff({ id, format }).body };
   const sealed = cipher.seal(last.first, last.bytes);
   const kept: CallRow = {
     ...rest,
@@ -93,18 +95,6 @@ function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd 
     giveUp: () => charging?.giveUp(),
   };
 }
-
-function lastEvent(id: string, { format }: CallRow, end: number) {
-  const numbers = new EventNumbers(end);
-  const bytes = numbers.numbered(Buffer.from(FORMATS[format].errorEvent(BROKEN_OFF, id, end)));
-  return { first: end, end: numbers.next, bytes };
-}
-
-const wholeError = (id: string, { format }: CallRow) => ({
-  first: 0,
-  end: 0,
-  bytes: Buffer.from(FORMATS[format].errorBody(BROKEN_OFF, id)),
-});
 
 function brokenRecord(
   record: CallRecord,

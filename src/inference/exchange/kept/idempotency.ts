@@ -35,8 +35,8 @@ export const ANSWER_TABLES = {
 export type Claim =
   | { readonly kind: "first"; readonly lock: RecordingLock }
   | { readonly kind: "replay"; readonly answer: KeptAnswer }
-  /** `requestId`: of the call that answers the key; undefined where it is not known. `error`: what its repetition gets unless it is detached. */
-  | { readonly kind: "running"; readonly requestId: string | undefined; readonly error: WeirError }
+  /** `error`: what a repetition of the call gets unless that is detached. */
+  | (Pick<Running, "kind" | "requestId" | "cell"> & { readonly error: WeirError })
   | { readonly kind: "refused"; readonly error: WeirError };
 
 /** The lock of the call that answers a key. It ends with `release`. */
@@ -261,8 +261,7 @@ function repeated(claimed: Exclude<Claimed, { kind: "first" }>, fingerprint: str
   const known = claimed.kind === "running" ? claimed.fingerprint : claimed.answer.fingerprint;
   if (known !== fingerprint)
     return refused("idempotency_mismatch", "This Idempotency-Key was used with another request.");
-  if (claimed.kind === "running")
-    return { kind: "running", requestId: claimed.requestId, error: inProgress() };
+  if (claimed.kind === "running") return { ...claimed, error: inProgress() };
   const { lost } = claimed.answer;
   if (lost !== undefined) return refused("state", NOT_KEPT[lost]);
   return { kind: "replay", answer: claimed.answer };

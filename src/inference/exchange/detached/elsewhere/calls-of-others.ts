@@ -1,0 +1,247 @@
+/**
+ * Detached calls of other cells, for readers of this one. It asks for what is behind the position that a reader has, each time that the
+ * reader has taken what came before: so nobody waits for a slow one, and a reader whose cell dies goes on at any other.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Clock } from "../../../../base/clock.ts";
+import { fail } from "../../../../base/errors.ts";
+import { brokenOffEvent, wholeBrokenOff } from "../broken-off.ts";
+import type { LoggedCall, WholeBody } from "../call-log.ts";
+import type { CallsElsewhere } from "../detached-calls.ts";
+import { nextBehind, notKept, type ReadableCall, type ReadOptions } from "../read-log.ts";
+import {
+  CANCEL,
+  callIn,
+  EVENTS,
+  type EventsSaid,
+  FIND,
+  MOST_WAIT_MS,
+  type OtherCells,
+  type Position,
+  WHOLE,
+  type WholeSaid,
+} from "./messages.ts";
+
+interface Cells extends Pick<OtherCells, "ask" | "isRetired"> {
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+/** Each cell says at once whether it has a call. */
+const FIND_MS = 1000;
+/** An answer is on its way so long at most. */
+const WAY_MS = 2000;
+/** A call whose cell is away is asked for again after this, and not any more after that. */
+const RETRY_MS = 200;
+const AWAY_MS = 30_000;
+/** Readers of an org at this cell at a time. */
+const MOST_READERS = 1000;
+
+export class CallsOfOthers implements CallsElsewhere {
+  readonly #cells: Cells;
+  readonly #readers = new Map<string, number>();
+
+  constructor(cells: Cells) {
+    this.#cells = cells;
+  }
+
+  async find(id: string, cell?: string): Promise<ReadableCall | undefined> {
+    const to = cell === undefined ? {} : { to: cell };
+    const told = await this.#cells.ask(FIND, id, { ...to, withinMs: FIND_MS });
+    if (told.kind === "nowhere") return undefined;
+    const call = told.kind === "answered" ? callIn(told.content) : undefined;
+    if (call === undefined || told.kind === "unknown") throw away();
+    return new CallOfOther(this.#cells, call, told.from, this.#readers);
+  }
+}
+
+class CallOfOther implements ReadableCall {
+  readonly call: LoggedCall;
+  readonly #cells: Cells;
+  readonly #cell: string;
+  readonly #readers: Map<string, number>;
+
+  constructor(cells: Cells, call: LoggedCall, cell: string, readers: Map<string, number>) {
+    this.#cells = cells;
+    this.call = call;
+    this.#cell = cell;
+    this.#readers = readers;
+  }
+
+  events(last: string, options: ReadOptions): AsyncGenerator<Buffer> {
+    const next = nextBehind(last);
+    if ((this.#readers.get(this.call.orgId) ?? 0) >= MOST_READERS) throw away();
+    return this.#events(next, options);
+  }
+
+  async *#events(from: number, options: ReadOptions): AsyncGenerator<Buffer> {
+    this.#count(1);
+    try {
+      yield* this.#read(from, options);
+    } finally {
+      this.#count(-1);
+    }
+  }
+
+  async *#read(from: number, options: ReadOptions): AsyncGenerator<Buffer> {
+    const { clock, keepAliveMs, hasLeft } = options;
+    const filler = Buffer.from(options.filler);
+    const log = new Following(this.#cells, this.#cell, this.call.id, from);
+    let saidMs = clock.monotonic();
+    while (!hasLeft()) {
+      const silentMs = clock.monotonic() - saidMs;
+      if (keepAliveMs > 0 && silentMs >= keepAliveMs) {
+        yield filler;
+        saidMs = clock.monotonic();
+        continue;
+      }
+      const bytes = await log.more(keepAliveMs > 0 ? keepAliveMs - silentMs : MOST_WAIT_MS);
+      if (bytes === "over") return;
+      if (bytes === "gone") {
+        const last = await this.#lastEvent(log.next);
+        yield last;
+        return;
+      }
+      if (bytes !== undefined) {
+        yield bytes;
+        saidMs = clock.monotonic();
+      }
+    }
+  }
+
+  /** Its cell has it no more. @throws WeirError 409 where it was forgotten */
+  async #lastEvent(next: number): Promise<Buffer> {
+    if (this.call.isZdr || (await isRetired(this.#cells, this.#cell)))
+      return brokenOffEvent(this.call, next).bytes;
+    throw notKept(0, next);
+  }
+
+  async whole(hasLeft: () => boolean): Promise<WholeBody | undefined> {
+    const { id, isZdr } = this.call;
+    const asked = new Asked(this.#cells, this.#cell);
+    const pieces: Uint8Array[] = [];
+    let skip = 0;
+    while (!hasLeft()) {
+      const said = (await asked.ask(WHOLE, { id, next: 0, skip, isFirst: false, waitMs: MOST_WAIT_MS })) as
+        | WholeSaid
+        | Missing;
+      if (said === "gone") {
+        if (isZdr || (await isRetired(this.#cells, this.#cell))) return wholeBrokenOff(this.call);
+        throw notKept(0, 0);
+      }
+      if (said === "away" || said.kind === "nothing") continue;
+      if (said.kind === "lost") throw notKept(0, 0);
+      const { status = 500, bytes = NOTHING, length = 0 } = said;
+      pieces.push(bytes);
+      skip += bytes.length;
+      if (skip >= length || bytes.length === 0) return { status, body: Buffer.concat(pieces) };
+    }
+    return undefined;
+  }
+
+  async cancel(): Promise<void> {
+    const told = await this.#cells.ask(CANCEL, this.call.id, { to: this.#cell, withinMs: FIND_MS });
+    if (told.kind === "unknown" && !(await isRetired(this.#cells, this.#cell))) throw away();
+  }
+
+  #count(by: number): void {
+    const { orgId } = this.call;
+    const readers = (this.#readers.get(orgId) ?? 0) + by;
+    if (readers > 0) this.#readers.set(orgId, readers);
+    else this.#readers.delete(orgId);
+  }
+}
+
+/** In place of an answer. `gone`: its cell says that it has no such call, or was retired. `away`: it does not answer now. */
+type Missing = "gone" | "away";
+
+/** Questions of one reader to one cell, again and again. */
+class Asked {
+  readonly #cells: Cells;
+  readonly #cell: string;
+  #sinceMs: number | undefined;
+
+  constructor(cells: Cells, cell: string) {
+    this.#cells = cells;
+    this.#cell = cell;
+  }
+
+  /** @throws WeirError 503 where the cell was away for long */
+  async ask(topic: string, position: Position): Promise<unknown | Missing> {
+    const startMs = this.#cells.clock.monotonic();
+    const told = await this.#cells.ask(topic, position, {
+      to: this.#cell,
+      withinMs: position.waitMs + WAY_MS,
+    });
+    if (told.kind === "answered") {
+      this.#sinceMs = undefined;
+      return told.content;
+    }
+    if (told.kind === "nowhere" || (await isRetired(this.#cells, this.#cell))) return "gone";
+    this.#sinceMs ??= startMs;
+    if (this.#cells.clock.monotonic() - this.#sinceMs > AWAY_MS) throw away();
+    await pause(RETRY_MS, undefined, { ref: false });
+    return "away";
+  }
+}
+
+/** How far one reader is in the events of a call. */
+class Following {
+  next: number;
+  readonly #asked: Asked;
+  readonly #id: string;
+  /** Pieces of the next event, which is too long for one message. */
+  #pieces: Uint8Array[] = [];
+  #skip = 0;
+  #isFirst = true;
+  #isBrokenOff = false;
+
+  constructor(cells: Cells, cell: string, id: string, next: number) {
+    this.#asked = new Asked(cells, cell);
+    this.#id = id;
+    this.next = next;
+  }
+
+  /**
+   * Whole events; undefined where there are none yet. @throws WeirError 409 where what is asked for is not kept any more, 503 where
+   * the call's cell was away for long
+   */
+  async more(mostMs: number): Promise<Buffer | undefined | "over" | "gone"> {
+    const waitMs = Math.ceil(Math.min(MOST_WAIT_MS, Math.max(0, mostMs)));
+    const position = { id: this.#id, next: this.next, skip: this.#skip, isFirst: this.#isFirst, waitMs };
+    const said = (await this.#asked.ask(EVENTS, position)) as EventsSaid | Missing;
+    if (said === "gone") return said;
+    if (said === "away" || said.kind === "nothing") return undefined;
+    if (said.kind === "lost") throw notKept(said.keptFrom ?? 0, this.next);
+    const wasKilled = said.isBrokenOff && !this.#isBrokenOff && !this.#isFirst;
+    this.#isBrokenOff = said.isBrokenOff;
+    this.#isFirst = wasKilled;
+    if (wasKilled) {
+      // The end of the call has taken the place of what its process had not stored.
+      this.#forget();
+      return undefined;
+    }
+    if (said.kind === "over") return "over";
+    const { bytes = NOTHING, next = this.next, skip = 0 } = said;
+    this.next = next;
+    this.#skip = skip;
+    this.#pieces.push(bytes);
+    if (skip > 0) return undefined;
+    const whole = Buffer.concat(this.#pieces);
+    this.#forget();
+    return whole.length > 0 ? whole : undefined;
+  }
+
+  #forget(): void {
+    this.#skip = 0;
+    this.#pieces = [];
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+const isRetired = (cells: Cells, cell: string): Promise<boolean> => cells.isRetired(cell).catch(() => false);
+
+const away = () =>
+  fail("gateway_unavailable", "The gateway that has this call cannot be reached now.", {
+    retryAfterMs: 1000,
+  });

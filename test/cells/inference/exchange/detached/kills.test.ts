@@ -1,0 +1,142 @@
+/** Cells are killed, retired and started again while detached calls run and are read: a clear end everywhere, and at most one charge. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  begin,
+  eventsIn,
+  idsIn,
+  leftAfter,
+  resumed,
+  wholeEvents,
+} from "../../../../support/detached/fixtures.ts";
+import { Hopeless, until } from "../../../../support/wait.ts";
+import { type At, by, DetachedCells, readingAt } from "./cells-rig.ts";
+
+let cells: DetachedCells;
+let owners = 0;
+beforeAll(async () => {
+  cells = await DetachedCells.open();
+});
+afterAll(() => cells?.close());
+
+const ZDR = { route: { providers: { only: ["stalls"] }, require: { zdr: true } } };
+const BROKEN_OFF = /event: error\ndata: .*"code":"gateway_unavailable"/;
+const lastOf = (text: string) => eventsIn(text).at(-1);
+
+/** A call that has said 20 events, and stalls, at a cell of its own that can be killed. */
+async function stalled(svc: Readonly<Record<string, unknown>> = by("stalls")) {
+  const name = `owner-${++owners}`;
+  const owner = await cells.start(name);
+  const { id, text } = await leftAfter(owner, "messages", 20, { svc });
+  // What was said is stored ten times a second: before another call has ended that takes longer, and is charged behind it.
+  await (await begin(owner, "chat", { svc: by("slow") })).text();
+  return { name, id, got: wholeEvents(text) };
+}
+
+/** The stream of a call at a cell, once its end is known there. */
+const known = (at: At, id: string, last?: string) =>
+  until(
+    "the call's end is known",
+    () => resumed(at, id, last),
+    ({ status }) => {
+      if (status !== 200 && status !== 503) throw new Hopeless(`status ${status}`);
+      return status === 200;
+    },
+  );
+
+/** What a cell answers of a call that none has, once it knows. */
+const gone = async (id: string) => {
+  const answer = await until(
+    "all cells can be asked",
+    () => resumed(cells.at(1), id),
+    ({ status }) => status !== 503,
+  );
+  return answer.status;
+};
+
+/** What the call cost by its record, which is what the ledger has of it, once. */
+async function chargeOf(id: string): Promise<number> {
+  const record = await until(
+    "it is recorded",
+    () => cells.call(cells.at(0), "GET", `/v1/generation/${id}`),
+    ({ status }) => status === 200,
+  );
+  const { total_micro_usd } = record.json.cost;
+  const charges = await until(
+    "it is charged",
+    () => cells.chargesOf(id),
+    ({ length }) => length > 0,
+  );
+  expect(charges).toEqual([total_micro_usd]);
+  return total_micro_usd;
+}
+
+async function end(name: string): Promise<void> {
+  await cells.kill(name);
+  await cells.retire(name);
+}
+
+describe("the cell that runs a call is killed", () => {
+  test("while it is away its call is 503, then the stream ends with an error, and what it said is charged once", async () => {
+    const { name, id, got } = await stalled();
+    const reading = await readingAt(cells.at(0), id);
+    await cells.kill(name);
+    const away = await cells.call(cells.at(1), "GET", `/v1/generation/${id}/stream`);
+    expect([away.status, away.headers.get("retry-after")], away.text).toEqual([503, "1"]);
+    expect((await cells.call(cells.at(1), "POST", `/v1/generation/${id}/cancel`)).status).toBe(503);
+    const back = await cells.start(name);
+    const { text } = await resumed(back, id);
+    expect(lastOf(text)).toMatch(BROKEN_OFF);
+    expect(text.startsWith(got)).toBe(true);
+    expect(await reading.rest()).toBe(text);
+    for (const at of [cells.at(0), cells.at(1)]) expect((await known(at, id)).text).toBe(text);
+    const rest = await resumed(cells.at(1), id, String(idsIn(got).at(-1)));
+    expect(got + rest.text).toBe(text);
+    expect(await chargeOf(id)).toBeGreaterThan(0);
+    // A further start finds nothing to charge.
+    await cells.kill(name);
+    await cells.start(name);
+    expect((await known(cells.at(0), id)).text).toBe(text);
+    expect(await cells.chargesOf(id)).toHaveLength(1);
+    await end(name);
+  });
+
+  test("and retired: its readers are told, and what its folder brings later is charged to nobody", async () => {
+    const { name, id } = await stalled();
+    const reading = await readingAt(cells.at(0), id);
+    await end(name);
+    expect(lastOf(await reading.rest())).toMatch(BROKEN_OFF);
+    expect(await gone(id)).toBe(404);
+    const back = await cells.start(name);
+    const { text } = await resumed(back, id);
+    expect(lastOf(text)).toMatch(BROKEN_OFF);
+    expect((await known(cells.at(1), id)).text).toBe(text);
+    const ofCall = async () => (await cells.uncharged()).filter(({ request_id }) => request_id === id);
+    const listed = await until("it is on the operator's list", ofCall, ({ length }) => length > 0);
+    expect(listed).toHaveLength(1);
+    expect(listed[0]?.amount_micro_usd).toBeGreaterThan(0);
+    expect(await cells.chargesOf(id)).toEqual([]);
+    await end(name);
+  });
+
+  test("a call without data retention ends with it, for its readers too, and is not charged", async () => {
+    const { name, id } = await stalled(ZDR);
+    const reading = await readingAt(cells.at(0), id);
+    await cells.kill(name);
+    await cells.start(name);
+    expect(lastOf(await reading.rest())).toMatch(BROKEN_OFF);
+    expect(await gone(id)).toBe(404);
+    expect(await cells.chargesOf(id)).toEqual([]);
+    await end(name);
+  });
+});
+
+test("a reader whose cell is killed goes on at the next", async () => {
+  const reader = await cells.start("reader");
+  const { id } = await leftAfter(cells.at(0), "chat", 1, { svc: by("slow") });
+  const reading = await readingAt(reader, id);
+  await cells.kill("reader");
+  const got = wholeEvents(await reading.rest());
+  const next = await known(cells.at(1), id, String(idsIn(got).at(-1)));
+  expect(got + next.text).toBe((await resumed(cells.at(0), id)).text);
+  await cells.retire("reader");
+});
