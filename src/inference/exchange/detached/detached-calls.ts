@@ -24,12 +24,14 @@ import { type ReadableCall, readable } from "./read-log.ts";
 
 /** How long the log of a call is kept that has ended. */
 export const KEEP_MS = 10 * MINUTE_MS;
-/** What was said is stored after this time at most: so much is not charged where the process is killed. */
+/** What was said is stored after this time: so much is not charged where the process is killed. Longer where hundreds of calls speak. */
 const STORE_MS = 100;
+const MS_A_CALL = 1;
+const MOST_STORE_MS = 1000;
 /** How often old logs are looked for, and readers that are silent for long. */
 const TICK_MS = 1000;
 /** Calls whose events one act stores. */
-const CALLS_AT_ONCE = 500;
+const CALLS_AT_ONCE = 1000;
 
 export interface DetachedBounds {
   /** Bytes of events of one call, and of all calls of an org, that are kept. */
@@ -89,6 +91,10 @@ export class DetachedCalls implements LogKeeper {
   readonly #dirty = new Set<Running>();
   readonly #timer: NodeJS.Timeout;
   #storing: NodeJS.Timeout | undefined;
+  /** Milliseconds until what is said next is stored. */
+  #storeMs = STORE_MS;
+  /** Calls that ended since the last tick. */
+  #justEnded: DetachedReply[] = [];
 
   constructor(ports: DetachedPorts) {
     this.#ports = ports;
@@ -124,12 +130,14 @@ export class DetachedCalls implements LogKeeper {
       const { orgId, projectId, environment, format, isStream, startedMs } = row;
       const call = { id, orgId, projectId, environment, format, isStream, startedMs, isZdr: false };
       const cipher = this.#cipherOf(id);
-      const events = new EventLog(this.#storedParts(id, cipher), row.end ?? 0);
+      const parts = [...this.rows.partsOf(id)];
+      const starts = parts.map(({ first }) => first);
+      const events = new EventLog(this.#storedParts(id, cipher), row.end ?? 0, starts);
       events.keptFrom = row.keptFrom;
-      for (const { length } of this.rows.partsOf(id)) events.bytes += length;
+      for (const { length } of parts) events.bytes += length;
       events.end();
       const { endedMs = 0, isBrokenOff = false, status } = row;
-      const part = () => this.rows.part(id, 0, 0, cipher);
+      const part = () => this.rows.part(id, 0, cipher);
       this.#logs.set(id, new EndedLog({ call, events, endedMs, isBrokenOff, status, part }));
       this.#orgs.add(orgId, id);
       this.#orgs.count(orgId, id, events.bytes);
@@ -219,7 +227,7 @@ export class DetachedCalls implements LogKeeper {
     }
     if (running.progress === undefined) return;
     this.#dirty.add(running);
-    this.#storing ??= setTimeout(() => this.#store(), STORE_MS).unref();
+    this.#storing ??= setTimeout(() => this.#store(), this.#storeMs).unref();
   }
 
   ended(reply: DetachedReply): void {
@@ -234,25 +242,27 @@ export class DetachedCalls implements LogKeeper {
       this.#orgs.remove(orgId, id);
       return;
     }
-    if (!isZdr) {
-      this.#logs.set(id, this.#endedLog(id, reply));
-      reply.leaveMemory();
-    }
+    if (!isZdr) this.#justEnded.push(reply);
     this.#makeRoom(orgId, id);
+  }
+
+  /** Its readers have had a second for its last events: from now on it is in the store alone. */
+  #leaveMemory(reply: DetachedReply): void {
+    const { id } = reply.call;
+    if (this.#logs.get(id) === reply) this.#logs.set(id, this.#endedLog(id, reply));
+    reply.leaveMemory();
   }
 
   #endedLog(id: string, reply: DetachedReply): CallLog {
     const { call, events, endedMs } = reply;
     const status = reply.whole()?.status;
     const cipher = this.#cipherOf(id);
-    const part = () => this.rows.part(id, 0, 0, cipher);
+    const part = () => this.rows.part(id, 0, cipher);
     return new EndedLog({ call, events, endedMs, isBrokenOff: false, status, part });
   }
 
   #storedParts(id: string, cipher: LogCipher): StoredParts {
-    return {
-      read: (number) => this.rows.part(id, number, Number.MAX_SAFE_INTEGER, cipher),
-    };
+    return { read: (first) => this.rows.part(id, first, cipher) };
   }
 
   // -- the store --
@@ -261,6 +271,8 @@ export class DetachedCalls implements LogKeeper {
     this.#storing = undefined;
     const some = [...this.#dirty].slice(0, CALLS_AT_ONCE);
     for (const running of some) this.#dirty.delete(running);
+    // Many calls say more until then, so that each is stored less often.
+    this.#storeMs = Math.min(MOST_STORE_MS, Math.max(STORE_MS, some.length * MS_A_CALL));
     const puts = some.map((running) => this.#written(running));
     const { store, onFault } = this.#ports;
     store
@@ -305,7 +317,7 @@ export class DetachedCalls implements LogKeeper {
         this.rows.putProgress(id, { end, ...(metered && { metered }) });
         for (const number of dropped) this.rows.removePart(id, number);
       },
-      stored: () => events.storedUpTo(end),
+      stored: () => part && events.stored(part.end),
     };
   }
 
@@ -355,6 +367,7 @@ export class DetachedCalls implements LogKeeper {
 
   #tick(): void {
     const oldestMs = this.#ports.clock.now() - KEEP_MS;
+    for (const reply of this.#justEnded.splice(0)) this.#leaveMemory(reply);
     for (const [id, log] of this.#logs) {
       if (log.endedMs > 0 && log.endedMs < oldestMs) void this.#forget(id);
       // Its readers look how long they were silent.

@@ -1,6 +1,6 @@
 /** The log of a call that has ended: in the store alone. */
 import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
-import type { EventLog, Part } from "./event-log.ts";
+import type { EventLog } from "./event-log.ts";
 
 interface Ended {
   readonly call: LoggedCall;
@@ -10,7 +10,7 @@ interface Ended {
   /** Status of a whole answer; undefined where there is none. */
   readonly status: number | undefined;
   /** The part that is a whole answer. */
-  readonly part: () => Part | undefined;
+  readonly part: () => Buffer | undefined;
 }
 
 export class EndedLog implements CallLog {
@@ -30,7 +30,7 @@ export class EndedLog implements CallLog {
 
   whole(): WholeBody | undefined {
     const { status, part } = this.#ended;
-    const body = status === undefined ? undefined : part()?.bytes;
+    const body = status === undefined ? undefined : part();
     return status === undefined || body === undefined ? undefined : { status, body };
   }
 

@@ -15,8 +15,8 @@ export interface Part {
 
 /** Parts of the log in the store. */
 export interface StoredParts {
-  /** The part that has an event; undefined where it is not there or cannot be read. */
-  read(number: number): Part | undefined;
+  /** The events of the part that begins with this one; undefined where they are not there or cannot be read. */
+  read(first: number): Buffer | undefined;
 }
 
 /** Bytes of a log that stay in memory once they are stored. */
@@ -36,15 +36,22 @@ export class EventLog {
   /** In memory, in their order. */
   #parts: Part[] = [];
   #memoryBytes = 0;
-  /** Events before this one are stored. */
+  /** Events before this one were given to the store, and before that one they are in it. */
+  #givenTo: number;
   #storedTo: number;
+  /** Of each part that the store was given, the number of its first event. */
+  #starts: number[];
   #waiting: (() => void)[] = [];
 
-  /** @param stored undefined: nothing of it may leave memory @param next number of the first event, of a log that is in the store already */
-  constructor(stored: StoredParts | undefined, next = 0) {
+  /**
+   * @param stored undefined: nothing of it may leave memory
+   * @param next number of the next event, of a log that is in the store already @param starts of its parts
+   */
+  constructor(stored: StoredParts | undefined, next = 0, starts: readonly number[] = []) {
     this.#stored = stored;
     this.#numbers = new EventNumbers(next);
-    this.#storedTo = next;
+    this.#givenTo = this.#storedTo = next;
+    this.#starts = [...starts];
   }
 
   /** Number of the next event. */
@@ -64,7 +71,10 @@ export class EventLog {
     this.#parts.push(part);
     this.#memoryBytes += part.bytes.length;
     this.bytes += part.bytes.length;
-    if (isStored) this.#storedTo = part.end;
+    if (isStored) {
+      this.#give(part);
+      this.stored(part.end);
+    }
     this.wake();
   }
 
@@ -74,26 +84,26 @@ export class EventLog {
     this.wake();
   }
 
-  /** What is not stored yet, as one part, which takes the place of those that it is made of. */
+  /** What the store was not given yet, as one part, which takes the place of those that it is made of. It counts as given. */
   unstored(): Part | undefined {
-    const from = this.#parts.findIndex(({ first }) => first >= this.#storedTo);
+    const from = this.#parts.findIndex(({ first }) => first >= this.#givenTo);
     if (from < 0) return undefined;
-    const parts = this.#parts.slice(from);
-    const [only] = parts;
-    if (parts.length === 1) return only;
-    const whole = {
-      first: (only as Part).first,
-      end: (parts.at(-1) as Part).end,
-      bytes: Buffer.concat(parts.map(({ bytes }) => bytes)),
-    };
+    const whole = joined(this.#parts.slice(from));
     this.#parts.length = from;
     this.#parts.push(whole);
+    this.#give(whole);
     return whole;
   }
 
-  /** They are in the store. */
-  storedUpTo(end: number): void {
-    if (end > this.#storedTo) this.#storedTo = end;
+  #give({ first, end }: Part): void {
+    this.#givenTo = end;
+    this.#starts.push(first);
+  }
+
+  /** Events before this one are in the store. */
+  stored(end: number): void {
+    if (end <= this.#storedTo) return;
+    this.#storedTo = end;
     this.#forget(MEMORY_BYTES);
   }
 
@@ -120,6 +130,7 @@ export class EventLog {
     const kept = this.#parts.filter(({ end }) => end > number);
     this.#memoryBytes = kept.reduce((sum, part) => sum + part.bytes.length, 0);
     this.#parts = kept;
+    this.#starts = this.#starts.filter((first) => first >= number);
   }
 
   /** The parts in memory, the oldest first. */
@@ -138,9 +149,15 @@ export class EventLog {
     if (oldest !== undefined && number >= oldest.first) return this.#inMemory(number);
     // Numbered, and waiting for the commit that it is a part of.
     if (number >= this.#storedTo) return undefined;
-    const part = this.#stored?.read(number);
-    // The last part that is stored does not know where it ends.
-    return part === undefined ? "lost" : from({ ...part, end: Math.min(part.end, this.#storedTo) }, number);
+    return this.#inStore(number) ?? "lost";
+  }
+
+  #inStore(number: number): Part | undefined {
+    const at = this.#starts.findLastIndex((first) => first <= number);
+    const first = this.#starts[at];
+    const bytes = first === undefined ? undefined : this.#stored?.read(first);
+    if (first === undefined || bytes === undefined) return undefined;
+    return from({ first, end: this.#starts[at + 1] ?? this.#storedTo, bytes }, number);
   }
 
   #inMemory(number: number): Part | undefined {
@@ -155,12 +172,7 @@ export class EventLog {
       parts.push(part);
       bytes += part.bytes.length;
     }
-    if (parts.length === 1) return first;
-    return {
-      first: number,
-      end: (parts.at(-1) as Part).end,
-      bytes: Buffer.concat(parts.map(({ bytes }) => bytes)),
-    };
+    return joined(parts);
   }
 
   /** Resolves once there is more, the log has ended, or somebody wakes its readers. */
@@ -174,6 +186,14 @@ export class EventLog {
     this.#waiting = [];
     for (const resolve of waiting) resolve();
   }
+}
+
+/** @param parts one or more, one behind the other */
+function joined(parts: readonly Part[]): Part {
+  const first = parts[0] as Part;
+  if (parts.length === 1) return first;
+  const bytes = Buffer.concat(parts.map((part) => part.bytes));
+  return { first: first.first, end: (parts.at(-1) as Part).end, bytes };
 }
 
 /** The part without the events before this one. */

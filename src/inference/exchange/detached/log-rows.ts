@@ -7,7 +7,6 @@ import type { CallRecord } from "../../../record/record.ts";
 import type { Store, Table } from "../../../store/store.ts";
 import type { Metered } from "../meter.ts";
 import type { LoggedCall } from "./call-log.ts";
-import type { Part } from "./event-log.ts";
 import type { LogCipher } from "./log-cipher.ts";
 
 /** A call as its folder knows it. */
@@ -98,29 +97,10 @@ export class LogRows {
     this.#events.remove([id, first]);
   }
 
-  /** The part that has an event. @param end number of the event behind the last that is stored */
-  part(id: string, number: number, end: number, cipher: LogCipher): Part | undefined {
-    for (const { key, value } of this.#events.range({
-      start: [id, number],
-      end: [id],
-      reverse: true,
-      limit: 1,
-    })) {
-      const first = (key as [string, number])[1];
-      const bytes = cipher.open(first, value);
-      return bytes && { first, end: this.#firstBehind(id, first) ?? end, bytes };
-    }
-    return undefined;
-  }
-
-  #firstBehind(id: string, first: number): number | undefined {
-    for (const { key } of this.#events.range({
-      start: [id, first + 1],
-      end: [id, Number.MAX_SAFE_INTEGER],
-      limit: 1,
-    }))
-      return (key as [string, number])[1];
-    return undefined;
+  /** The events of the part that begins with this one. */
+  part(id: string, first: number, cipher: LogCipher): Buffer | undefined {
+    const sealed = this.#events.get([id, first]);
+    return sealed && cipher.open(first, sealed);
   }
 
   /** The parts of a call, the oldest first. Lazily. */
