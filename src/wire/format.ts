@@ -80,6 +80,12 @@ export interface AnswerIdentity extends AnswerNames {
   readonly maxCaptureBytes: number;
 }
 
+/** What a call was metered by, and what its answer says of its cost. */
+export interface Charged {
+  readonly usage: Usage;
+  readonly svc: SvcReply;
+}
+
 /** A whole answer that was read. It is written once the call is metered. */
 export interface WholeAnswer {
   readonly facts: ReplyFacts;
@@ -229,6 +235,26 @@ export interface History<R extends ClientRequest = ClientRequest> {
   itemsAfter(request: R, answer: string): string;
 }
 
+/** A format whose calls may go on without their client, which asks for the answer by its id. Objects are JSON text, latin1 as events are. */
+export interface Background<R extends ClientRequest = ClientRequest> {
+  isAsked(request: R): boolean;
+  /** Whether the client wants the events as well. */
+  isStreamed(request: R): boolean;
+  /** The body for any upstream: it asks for a stream, and says nothing of the background. */
+  asStream(request: R): Buffer;
+  /** What was read of that body, as the request that it is of. */
+  continuing(read: R, request: R): R;
+  /** The events by which the answer's stream begins, before any upstream is asked, and the number of the event after them. */
+  begin(request: R, names: AnswerNames): { readonly text: string; readonly next: number };
+  queued(request: R, names: AnswerNames): string;
+  /** A queued answer once an upstream answers it. */
+  inProgress(queued: string): string;
+  cancelled(request: R, names: AnswerNames, charged: Charged): string;
+  failed(error: WeirError, request: R, names: AnswerNames, charged: Charged | undefined): string;
+  /** The event by which the stream of a cancelled answer ends. @param sequence its number */
+  cancelledEvent(cancelled: string, sequence: number): string;
+}
+
 /** Bytes are UTF-8. */
 export type PromptText = string | Uint8Array;
 
@@ -278,6 +304,8 @@ export interface ClientFormat<R extends ClientRequest = ClientRequest> {
   /** How it is translated; undefined if its task is not generation. */
   readonly generation: GenerationFormat<R> | undefined;
   readonly history?: History<R>;
+  /** Absent: its calls end with their client. */
+  readonly background?: Background<R>;
   /** An error as this format's clients read it: a whole body. */
   errorBody(error: WeirError, requestId: string): string;
   /** The message that `errorBody` has; absent: the error's own. */
@@ -296,6 +324,7 @@ export interface ClientFormat<R extends ClientRequest = ClientRequest> {
     request: R,
     names: AnswerNames,
     sequence: number,
+    charged?: Charged,
   ): { readonly text: string; readonly next: number };
 }
 

@@ -2,6 +2,7 @@
 
 import { type ClientFormat, OPENAI_CLIENTS, OPENAI_HABITS } from "../format.ts";
 import { opaquePaths } from "../json/opaque.ts";
+import { responsesBackground } from "./background.ts";
 import { responsesErrorEvent } from "./errors.ts";
 import { failedEvents } from "./failed.ts";
 import { responsesHistory } from "./history.ts";
@@ -38,6 +39,7 @@ export const responsesFormat: ClientFormat<ResponsesRequest> = {
   read: readResponsesRequest,
   promptTexts,
   history: responsesHistory,
+  background: responsesBackground,
   splice: { dialect: "responses", passage: responsesSplice },
   generation: {
     carries: CARRIES,

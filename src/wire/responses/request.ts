@@ -49,6 +49,10 @@ export interface ResponsesRequest extends ClientRequest {
   readonly store: boolean;
   /** The client said so itself: `store` is in its body, and not null. */
   readonly isStoreSaid: boolean;
+  /** The client asked for an answer that comes later. Its body tells that to no upstream: see `background.ts`. */
+  readonly isBackground: boolean;
+  /** The client asked for events: those of an answer that comes later are made in any case. */
+  readonly isStreamAsked: boolean;
   /** As the client sent it. It stays here when the input is expanded, after which the body no longer has it. */
   readonly previousResponseId: string | undefined;
   /** Of `conversation`, likewise. */
@@ -79,6 +83,7 @@ const RULES: BodyRules<ResponsesRequestBody> = {
 export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
   const read = readBody(bytes, RULES);
   refuseUnsupported(read.value);
+  refuseForgotten(read.value);
   const { input, prompt, previous_response_id: previous, conversation } = read.value;
   if (input == null && prompt == null && previous == null && conversation == null)
     throw fail("invalid_value", "/input is required.", { param: "/input" });
@@ -101,6 +106,8 @@ function requestOf(
     ...read,
     store: body.store ?? true,
     isStoreSaid: body.store != null,
+    isBackground: body.background === true,
+    isStreamAsked: body.stream === true,
     previousResponseId: previousIdOf(bytes, read.members),
     conversationId: conversationIdOf(body),
     historyBy: undefined,
@@ -181,14 +188,18 @@ const USER_HEAD = '{"type":"message","role":"user","content":';
 const USER_TAIL = "}]";
 
 function refuseUnsupported(body: ResponsesRequestBody): void {
-  if (body.background === true) {
-    throw fail("unsupported_option", "Background responses are not offered.", { param: "/background" });
-  }
   if (body.conversation != null && body.previous_response_id != null) {
     const message =
       "Send one of `previous_response_id` and `conversation`: each says what the request goes on from.";
     throw fail("invalid_value", message, { param: "/conversation" });
   }
+}
+
+/** An answer that comes later is asked for by its id: it must be kept. As OpenAI refuses it. */
+function refuseForgotten({ background, store }: ResponsesRequestBody): void {
+  if (background !== true || store !== false) return;
+  const message = "Background responses require store to be enabled.";
+  throw fail("unsupported_option", message, { param: "/background" });
 }
 
 /** Decoded from the bytes, because the schema's value is latin1. */

@@ -4,8 +4,10 @@
  */
 import type { WeirError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
-import type { AnswerNames } from "../format.ts";
+import type { AnswerNames, Charged } from "../format.ts";
+import type { SvcReply } from "../neutral/contract.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
+import { svcJson } from "../svc.ts";
 import { echoOf } from "./echo.ts";
 import type { ResponsesRequest } from "./request.ts";
 import type { IncompleteReason } from "./stop.ts";
@@ -17,7 +19,7 @@ const headOf = (request: ResponsesRequest, { id, createdS, model }: AnswerNames)
   object: "response" as const,
   created_at: createdS,
   model,
-  background: false,
+  background: request.isBackground,
   error: null,
   previous_response_id: request.previousResponseId ?? null,
   service_tier: "default" as const,
@@ -36,13 +38,26 @@ const stateOf = (reason: IncompleteReason | undefined, nowS: number) => ({
 
 export type ResponseState = ReturnType<typeof stateOf>;
 
-/** A response that failed, latin1. */
-export function failedResponse(error: WeirError, request: ResponsesRequest, names: AnswerNames): string {
+/** Without output. */
+const unanswered = (status: "queued" | "in_progress" | "cancelled" | "failed"): string =>
+  `"status":"${status}","completed_at":null,"incomplete_details":null,"output":[]`;
+
+/** A response that failed, latin1. @param charged what was charged all the same; undefined: the response does not tell */
+export function failedResponse(
+  error: WeirError,
+  request: ResponsesRequest,
+  names: AnswerNames,
+  charged?: Charged,
+): string {
   const { code, message } = error;
   const head = latin1OfJson({ ...headOf(request, names), error: { code, message } });
-  const state = '"status":"failed","completed_at":null,"incomplete_details":null,"output":[],"usage":null';
-  return `${head.slice(0, -1)},${echoOf(request)},${state}}`;
+  const used = charged === undefined ? '"usage":null' : chargedOf(charged.usage, svcJson(charged.svc));
+  return `${head.slice(0, -1)},${echoOf(request)},${unanswered("failed")},${used}}`;
 }
+
+/** @param svc JSON */
+const chargedOf = (usage: Usage, svc: string): string =>
+  `"usage":${JSON.stringify(writeResponsesUsage(usage))},"svc":${svc}`;
 
 export class ResponseObject {
   /** latin1, without its last brace. */
@@ -56,15 +71,19 @@ export class ResponseObject {
   }
 
   /** The response before any output. */
-  begun(): string {
-    return `${this.#head},"status":"in_progress","completed_at":null,"incomplete_details":null,"output":[],"usage":null}`;
+  begun(status: "queued" | "in_progress"): string {
+    return `${this.#head},${unanswered(status)},"usage":null}`;
+  }
+
+  /** The response whose client cancelled it, latin1: without output, as the API has it. */
+  cancelled(usage: Usage, svc: SvcReply): string {
+    return `${this.#head},${unanswered("cancelled")},${chargedOf(usage, svcJson(svc))}}`;
   }
 
   /** The finished response, latin1. @param items JSON of the output @param svc JSON */
   ended(items: readonly string[], reason: IncompleteReason | undefined, usage: Usage, svc: string): string {
     const state = JSON.stringify(stateOf(reason, this.#nowS())).slice(1, -1);
-    const used = JSON.stringify(writeResponsesUsage(usage));
-    return `${this.#head},${state},"output":[${items.join(",")}],"usage":${used},"svc":${svc}}`;
+    return `${this.#head},${state},"output":[${items.join(",")}],${chargedOf(usage, svc)}}`;
   }
 
   /** The wall clock may step back. */

@@ -65,7 +65,11 @@ export const responsesReplySchema = z.looseObject({
   id: field.id,
   object: field.objectOf("response"),
   created_at: call.created,
-  status: z.string().describe("`completed`, `incomplete` or `failed`."),
+  status: z
+    .string()
+    .describe(
+      "`completed`, `incomplete` or `failed`; in the background also `queued`, `in_progress`, `cancelled`.",
+    ),
   model: field.modelId,
   output: z.array(call.typed).describe("What the model made, item by item."),
   usage: z

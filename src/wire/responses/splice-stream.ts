@@ -16,6 +16,7 @@ import { countOf, isObject, type JsonObject, listOf, objectOf, parsed, stringOf 
 import { answerEdits, type CallForm, idEdit, someNeedEdits } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
+import { EventNumbers } from "./event-numbers.ts";
 import { isLast } from "./kinds.ts";
 import { ResponsesStreamReader } from "./reader.ts";
 import { writeResponsesUsage } from "./usage.ts";
@@ -47,6 +48,8 @@ export class ResponsesSpliceStream extends SplicedStream {
   protected readonly reader: ResponsesStreamReader;
   readonly #identity: AnswerIdentity;
   readonly #others: readonly (readonly [name: string, json: string])[];
+  /** Undefined where the events keep the upstream's numbers. */
+  readonly #numbers: EventNumbers | undefined;
   /** Ids of calls that came without one of their own, by the numbers of their items. */
   readonly #made = new Map<number, string>();
   #last: Last | undefined;
@@ -56,11 +59,16 @@ export class ResponsesSpliceStream extends SplicedStream {
   /** The text of `out` after this position was not parsed. */
   #parsedTo = 0;
 
-  /** @param others further members that responses get, JSON by name */
-  constructor(identity: AnswerIdentity, others: Readonly<Record<string, string>> | undefined) {
+  /** @param others further members that responses get, JSON by name @param first number of the first event, where the gateway numbers them */
+  constructor(
+    identity: AnswerIdentity,
+    others: Readonly<Record<string, string>> | undefined,
+    first?: number,
+  ) {
     super(identity);
     this.#identity = identity;
     this.#others = others === undefined ? NONE : Object.entries(others);
+    this.#numbers = first === undefined ? undefined : new EventNumbers(first);
     this.reader = new ResponsesStreamReader(identity.maxEventBytes, this);
   }
 
@@ -78,7 +86,7 @@ export class ResponsesSpliceStream extends SplicedStream {
   }
 
   get nextSequence(): number {
-    return this.hasBegun ? this.#sequence + 1 : 0;
+    return this.#numbers?.next ?? (this.hasBegun ? this.#sequence + 1 : 0);
   }
 
   responseJson(): string | undefined {
@@ -87,7 +95,7 @@ export class ResponsesSpliceStream extends SplicedStream {
 
   close(usage: Usage, svc: SvcReply): string {
     const out = this.rest();
-    if (this.#last === undefined) return out;
+    if (this.#last === undefined) return this.#numbers?.numbered(out) ?? out;
     const { type, before, response, after } = this.#last;
     const { members } = skim(response);
     const edits = [setMember(response, members, "svc", svcJson(svc))];
@@ -95,12 +103,15 @@ export class ResponsesSpliceStream extends SplicedStream {
       edits.push(setMember(response, members, "usage", JSON.stringify(writeResponsesUsage(usage))));
     }
     this.#delivered = applyEdits(response, edits);
-    return out + passedEvent(type, before + this.#delivered + after);
+    const end = out + passedEvent(type, before + this.#delivered + after);
+    return this.#numbers?.numbered(end) ?? end;
   }
 
   /** Called once a read, not once an event: the last of the unparsed events has the number. */
   protected override flush(): Buffer {
     const out = super.flush();
+    // Its events are told from the answer on, in memory of their own: such a stream is kept as well.
+    if (this.#numbers !== undefined) return this.#numbers.numberedBytes(out);
     if (out.length > this.#parsedTo) this.#sequence = lastNumberIn(out) ?? this.#sequence;
     this.#parsedTo = 0;
     return out;
@@ -108,6 +119,8 @@ export class ResponsesSpliceStream extends SplicedStream {
 
   protected pass(data: string, type: string, event: JsonObject): Passed | undefined {
     if (isObject(event.response)) {
+      // The gateway has told it already.
+      if (this.#numbers !== undefined && type === "response.created") return undefined;
       this.#passWhole(data, type, event);
       return undefined;
     }

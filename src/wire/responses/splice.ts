@@ -17,6 +17,7 @@ import { limitSplice } from "../relay/lowered.ts";
 import { type RequestSplice, spliced, spliceOf, without } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
 import { conversationJson } from "./echo.ts";
+import { EVENTS_BEFORE } from "./background.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
 import {
@@ -47,7 +48,11 @@ export const responsesSplice: Passage<ResponsesRequest> = {
   write: (request, endpoint, billed, orgKey) => writeSpliced(request, endpoint, billed, orgKey),
   looksThrough: ({ hasReasoning, hasForeignIds }) => hasReasoning || hasForeignIds,
   whole: (body, request, identity) => splicedAnswer(body, RESPONSE, identity, historyMembers(request)),
-  stream: (request, identity) => new ResponsesSpliceStream(identity, historyMembers(request)),
+  stream(request, identity) {
+    const others = historyMembers(request);
+    if (!request.isBackground) return new ResponsesSpliceStream(identity, others);
+    return new ResponsesSpliceStream(identity, { ...others, background: "true" }, EVENTS_BEFORE);
+  },
   restating: responsesRestating,
 };
 

@@ -10,6 +10,7 @@ import type { SvcReply } from "../neutral/contract.ts";
 import { latin1OfJson } from "../neutral/fragment.ts";
 import type { Citation, Fragment, Logprob, Seal, StopReason, StreamEvent } from "../neutral/neutral.ts";
 import { svcJson } from "../svc.ts";
+import { firstSequence } from "./background.ts";
 import { callJson, filled } from "./calls.ts";
 import { writeCitation } from "./citations.ts";
 import { imageItem } from "./image-item.ts";
@@ -56,7 +57,8 @@ export class ResponsesStreamWriter implements StreamWriter {
   /** JSON of the items that have ended, by index. */
   readonly #items: string[] = [];
   #indexes = 0;
-  #sequence = 0;
+  #sequence: number;
+  #isOpen = false;
   #out = "";
   #message: OpenMessage | undefined;
   /** The call whose item has not begun yet. */
@@ -73,6 +75,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#requestId = identity.requestId;
     this.#response = new ResponseObject(request, identity);
     this.#wantsSummary = request.wantsSummary;
+    this.#sequence = firstSequence(request);
   }
 
   write(event: StreamEvent): string {
@@ -104,9 +107,10 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   #open(): void {
-    if (this.#isWhole || this.#sequence > 0) return;
-    const begun = this.#response.begun();
-    this.#lifecycle("created", begun);
+    if (this.#isWhole || this.#isOpen) return;
+    this.#isOpen = true;
+    const begun = this.#response.begun("in_progress");
+    if (this.#sequence === 0) this.#lifecycle("created", begun);
     this.#lifecycle("in_progress", begun);
   }
 
@@ -126,6 +130,10 @@ export class ResponsesStreamWriter implements StreamWriter {
   /** An event with a text in its empty string of this name. */
   #filled<T extends EventType>(type: T, fields: EventFields[T], name: string, text: Fragment): void {
     if (!this.#isWhole) this.#raw(type, filled(eventRest(type, fields), name, text));
+  }
+
+  #itemAdded(index: number, item: EventFields["response.output_item.added"]["item"]): void {
+    this.#event("response.output_item.added", { output_index: index, item });
   }
 
   #itemDone(index: number, json: string): void {
@@ -204,10 +212,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     const id = itemId("message", this.#requestId, index);
     const message: OpenMessage = { id, index, contents: [], open: 0, isLeft: false, seals: [] };
     this.#message = message;
-    this.#event("response.output_item.added", {
-      output_index: index,
-      item: { id, type: "message", status: "in_progress", role: "assistant", content: [] },
-    });
+    this.#itemAdded(index, { id, type: "message", status: "in_progress", role: "assistant", content: [] });
     return message;
   }
 
@@ -215,8 +220,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#leave();
     const index = this.#indexes++;
     const id = itemId("reasoning", this.#requestId, index);
-    const item = reasoningItem(id, undefined, undefined);
-    this.#event("response.output_item.added", { output_index: index, item });
+    this.#itemAdded(index, reasoningItem(id, undefined, undefined));
     const text = new Growing();
     return { kind: "reasoning", id, index, isSummary, isRedacted, text, seal: undefined, frame: undefined };
   }
@@ -291,9 +295,8 @@ export class ResponsesStreamWriter implements StreamWriter {
     const annotation = writeCitation(citation, lengthOf(part));
     if (annotation === undefined) return;
     const { place, annotations } = part;
-    const fields = { ...place, annotation_index: annotations.length, annotation };
-    annotations.push(annotation);
-    this.#event("response.output_text.annotation.added", fields);
+    const index = annotations.push(annotation) - 1;
+    this.#event("response.output_text.annotation.added", { ...place, annotation_index: index, annotation });
   }
 
   #end(index: number): void {
@@ -356,8 +359,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   #sealItem(seal: Seal, isBehind: boolean): void {
     const index = this.#indexes++;
     const id = itemId("reasoning", this.#requestId, index);
-    const item = reasoningItem(id, undefined, undefined);
-    this.#event("response.output_item.added", { output_index: index, item });
+    this.#itemAdded(index, reasoningItem(id, undefined, undefined));
     this.#itemDone(index, latin1OfJson(reasoningItem(id, undefined, packReasoning({ seal, isBehind }))));
   }
 
@@ -367,7 +369,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#leave();
     const index = this.#indexes++;
     const id = itemId("image_generation_call", this.#requestId, index);
-    this.#event("response.output_item.added", { output_index: index, item: imageItem(id, undefined) });
+    this.#itemAdded(index, imageItem(id, undefined));
     this.#itemDone(index, latin1OfJson(imageItem(id, media)));
   }
 

@@ -84,7 +84,6 @@ describe("facts", () => {
   });
 
   test.each([
-    [{ background: true }, "unsupported_option", "/background"],
     [{ conversation: 1 }, "invalid_value", "/conversation"],
     [{ conversation: {} }, "invalid_value", "/conversation"],
     [{ conversation: "conv_1", previous_response_id: "resp_1" }, "invalid_value", "/conversation"],
