@@ -2,6 +2,7 @@
  * Sends what this cell answered to Redis, where other cells find it. A row says what is still to be sent, and is written in the act that
  * stores the answer: so a process that was killed goes on after its start, and only then end the claims of its former lives.
  */
+import { randomInt } from "node:crypto";
 import { nextTurn } from "../../../base/clock.ts";
 import {
   type KeptAnswer,
@@ -30,11 +31,18 @@ export interface SenderOptions extends Pick<ForgottenOptions, "store" | "lane" |
 /** `["a", id]`, `["r", owner, id]` or `["c", owner, id]`: an answer, a response, a conversation. */
 type Key = readonly [kind: "a", id: string] | readonly [kind: "r" | "c", owner: string, id: string];
 
-/** A row of what Redis lacks. That of a response or a conversation has no members: its key names it. */
+/** A row of what Redis lacks. The key of a response or a conversation names it. */
 interface Unsent {
   readonly answer?: SharedAnswer;
   /** When the answer was stored, see `SharedClock.steady`. */
   readonly steadyMs?: number;
+  /** Another one for each state of a response. Absent in rows of answers, and of releases whose responses had one state. */
+  readonly mark?: number;
+}
+
+interface Sent {
+  readonly key: Key;
+  readonly mark: number | undefined;
 }
 
 /** Version 1 was the wall time of then, of which nobody knows what steady time it was: those answers count as just stored. */
@@ -62,6 +70,7 @@ export class Sender {
   #own: OwnRows | undefined;
   /** By the key's text: what somebody waits for goes first. */
   readonly #waited = new Map<string, { readonly key: Key; readonly done: (() => void)[] }>();
+  #marks = randomInt(2 ** 40);
   #running: Promise<void> | undefined;
   #isRecovered = false;
   #isStopped = false;
@@ -105,7 +114,7 @@ export class Sender {
 
   /** In the act that stores the response. */
   willShareResponse(owner: string, id: string): void {
-    this.#unsent.put(["r", owner, id], {});
+    this.#unsent.put(["r", owner, id], { mark: ++this.#marks });
   }
 
   /** In the act that stores the conversation. */
@@ -174,7 +183,7 @@ export class Sender {
     const blobs = new Blobs();
     const operations: Operation[] = [];
     const versions: (SentVersion | undefined)[] = [];
-    const sent: Key[] = [];
+    const sent: Sent[] = [];
     let bytes = 0;
     for (const key of keys) {
       const unsent = this.#unsent.get([...key]);
@@ -184,7 +193,7 @@ export class Sender {
         operations.push(made);
         versions.push(key[0] === "c" ? sentVersion(own, key) : undefined);
       }
-      sent.push(key);
+      sent.push({ key, mark: unsent?.mark });
       bytes = blobs.list.reduce((sum, { length }) => sum + length, 0);
       if (bytes > BYTES_AT_ONCE) break;
     }
@@ -195,21 +204,29 @@ export class Sender {
       if (one !== undefined && cell !== "") onSuperseded(cell, one.owner, one.id, one.version);
     });
     // Nobody has changed a conversation meanwhile: it is claimed until it is told below that it is shared.
-    const left = sent.filter((key) => this.#unsent.get([...key]) !== undefined);
-    for (const key of sent) {
+    const newest = sent.filter((each) => this.#isNewest(each));
+    for (const { key } of newest) {
       if (key[0] === "a") onShared(key[1]);
       else if (key[0] === "c") onShared(claimOf(key[1], key[2]));
       const text = key.join("/");
       for (const done of this.#waited.get(text)?.done ?? []) done();
       this.#waited.delete(text);
     }
+    const left = newest.filter(({ key }) => this.#unsent.get([...key]) !== undefined);
     if (left.length === 0) return;
     await store.act(
       () => {
-        for (const key of left) this.#unsent.remove([...key]);
+        // Only in the act is it seen what was stored up to it.
+        for (const each of left) if (this.#isNewest(each)) this.#unsent.remove([...each.key]);
       },
       { isOwed: true },
     );
+  }
+
+  /** Whether it was not stored anew, as a later state, since it was read to be sent. */
+  #isNewest({ key, mark }: Sent): boolean {
+    const unsent = this.#unsent.get([...key]);
+    return unsent === undefined || unsent.mark === mark;
   }
 
   #operation(own: OwnRows, key: Key, unsent: Unsent, blobs: Blobs): Operation | undefined {

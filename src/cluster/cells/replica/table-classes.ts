@@ -72,6 +72,7 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   responses: "fetched",
   response_items: "fetched",
   response_days: "fetched",
+  response_runs: "fetched",
   // The newest version of each is at the cell that changed it last.
   conversations: "fetched",
   conversation_items: "fetched",

@@ -35,6 +35,16 @@ export type LostReason = NotKeptReason | "large" | "evicted" | "retired";
  */
 export const LEAST_ANSWER_MS = 3_600_000;
 
+/** How far the call of a background response is. `in_progress` also before its upstream is asked. */
+export type BackgroundStatus = "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+
+export interface BackgroundRun {
+  readonly status: BackgroundStatus;
+  /** The cell that runs it, and the life of that cell: with these it ends. Empty in a gateway alone. */
+  readonly cell: string;
+  readonly life: string;
+}
+
 export interface StoredResponse {
   /** Absent in rows of releases that knew the project only. */
   readonly orgId?: string;
@@ -49,6 +59,8 @@ export interface StoredResponse {
   readonly itemIds: readonly string[];
   /** The conversation including this response: JSON text of items, without the brackets of the array. */
   readonly items: string;
+  /** Absent where its client waited for it. */
+  readonly background?: BackgroundRun;
   readonly expiresMs: number;
 }
 

@@ -31,6 +31,11 @@ const ITEMS_A_TURN = 256;
 /** The table of responses, and that of the days on which they expire. */
 export const RESPONSE_TABLES = { rows: "responses", periods: "response_days", periodMs: DAY_MS };
 
+/** `[owner, id]` of background responses whose calls run. */
+const RUNS = "response_runs";
+/** Ended in one act. */
+const RUNS_AT_ONCE = 100;
+
 /** The owner of responses: a key's project, and whether it is a test key. */
 export type ResponseOwner = Pick<KeyContext, "projectId" | "environment">;
 
@@ -54,17 +59,20 @@ export class StoredResponses {
   readonly #responses: ExpiringTable<StoredResponse>;
   /** `[owner, item]`: the response that contains the item. */
   readonly #items: Table<string>;
+  readonly #runs: Table<true>;
 
   constructor(deps: StoredResponsesDeps) {
     this.#deps = deps;
     const { store, clock, onFailure } = deps;
     this.#items = store.table("response_items");
+    this.#runs = store.table(RUNS);
     this.#responses = openExpiringTable({
       store,
       clock,
       onFailure,
       ...RESPONSE_TABLES,
-      onRemove: ([owner = ""], response) => {
+      onRemove: ([owner = "", id = ""], response) => {
+        if (response.background !== undefined) this.#runs.remove([owner, id]);
         for (const item of response.itemIds) this.#items.remove([owner, item]);
         const whose = this.#orgOf(owner, response);
         if (whose !== undefined) this.#deps.kept.count(whose, "responses", -responseBytes(response));
@@ -96,11 +104,12 @@ export class StoredResponses {
 
   /**
    * The response that a request continues.
-   * @throws WeirError 400 `previous_response_not_found` if there is none, or it has expired; 503 as `get`
+   * @throws WeirError 400 `previous_response_not_found` if there is none, or it has expired; 400 where it has no answer to continue;
+   *   503 as `get`
    */
   previous(owner: ResponseOwner, id: string): MaybePromise<StoredResponse> {
     return after(this.get(owner, id), (found) => {
-      if (found !== undefined) return found;
+      if (found !== undefined) return continuable(found, id);
       const message = `Previous response with id '${id.slice(0, MOST_QUOTED)}' not found.`;
       throw fail("previous_response_not_found", message, { param: "/previous_response_id" });
     });
@@ -151,13 +160,47 @@ export class StoredResponses {
     const { orgId, environment } = key;
     const days = Math.min(KEEP_DAYS, key.dataPolicy.retentionDays);
     const expiresMs = this.#deps.clock.now() + days * DAY_MS;
+    this.#put({ orgId, environment }, ownerOf(key), id, { ...stored, orgId, expiresMs });
+  }
+
+  /** Stores another state of a response for as long as its first; call it only inside a commit. Nothing where it was deleted meanwhile. */
+  replace(key: KeyContext, id: string, stored: Omit<StoredResponse, "expiresMs" | "orgId">): void {
+    const { orgId, environment } = key;
     const owner = ownerOf(key);
+    const before = this.own(owner, id);
+    if (before === undefined || this.#deps.shared?.isForgotten(owner, id) === true) return;
+    this.#put({ orgId, environment }, owner, id, { ...stored, orgId, expiresMs: before.expiresMs });
+  }
+
+  #put(whose: KeptOwner, owner: string, id: string, row: StoredResponse): void {
     // The same once more counts once.
     if (this.own(owner, id) !== undefined) this.removeOwn(owner, id);
-    this.#responses.put([owner, id], { ...stored, orgId, expiresMs }, expiresMs);
-    this.#deps.kept.count({ orgId, environment }, "responses", responseBytes(stored));
-    for (const item of stored.itemIds) this.#items.put([owner, item], id);
+    this.#responses.put([owner, id], row, row.expiresMs);
+    this.#deps.kept.count(whose, "responses", responseBytes(row));
+    for (const item of row.itemIds) this.#items.put([owner, item], id);
+    if (row.background?.status === "in_progress") this.#runs.put([owner, id], true);
     this.#deps.shared?.willShare(owner, id);
+  }
+
+  /**
+   * At the start, before any call: background responses whose calls an earlier process of this folder left running are over.
+   * @param ended what is left of each
+   */
+  async endRuns(ended: (left: StoredResponse) => StoredResponse): Promise<void> {
+    const act = (): boolean => {
+      const left = Array.from(
+        this.#runs.range({ limit: RUNS_AT_ONCE }),
+        ({ key }) => key as [string, string],
+      );
+      for (const [owner, id] of left) {
+        const row = this.own(owner, id);
+        const whose = row && this.#orgOf(owner, row);
+        if (row !== undefined && whose !== undefined) this.#put(whose, owner, id, ended(row));
+        this.#runs.remove([owner, id]);
+      }
+      return left.length > 0;
+    };
+    while (await this.#deps.store.act(act, { isOwed: true }));
   }
 
   /** Behind the commit of `put`. A promise where other cells get it: resolves once they can, or soon; never rejects. */
@@ -204,6 +247,15 @@ export class StoredResponses {
   close(): void {
     this.#responses.close();
   }
+}
+
+/** A response with an answer. @throws WeirError 400 */
+function continuable(found: StoredResponse, id: string): StoredResponse {
+  const status = found.background?.status ?? "completed";
+  if (status === "completed" || status === "incomplete") return found;
+  const isRunning = status === "in_progress";
+  const message = `Previous response with id '${id}' ${isRunning ? "is still in progress: wait for its end" : `has no answer to continue: it is ${status}`}.`;
+  throw fail("invalid_value", message, { param: "/previous_response_id" });
 }
 
 /** What a row takes beside its texts: keys, index, endpoint; and its index of each item. About. */

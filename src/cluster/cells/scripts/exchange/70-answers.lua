@@ -207,23 +207,40 @@ operations.forget_answers = function(operation)
   return { redis.call("EXISTS", of_org) }
 end
 
--- { "response", owner, id, items, ms, blob, most }: as of `answer`.
+-- Bytes that a response counts in its queue.
+local function counted_of(bytes, items)
+  local counted = bytes + ROW_BYTES
+  for _, item in ipairs(items) do counted = counted + #item * 2 + ROW_BYTES end
+  return counted
+end
+
+-- Forgets the state of a response that another takes the place of: its row in the queue is near the end, mostly.
+local function replace_response(name)
+  local items = redis.call("GET", key("response:" .. name))
+  if not items then return end
+  local counted = counted_of(redis.call("STRLEN", key("bytes:r/" .. name)), cmsgpack.unpack(items))
+  if redis.call("LREM", key("queue:r"), -1, decimal(counted) .. " r/" .. name) == 1 then
+    redis.call("DECRBY", key("held:r"), decimal(counted))
+  end
+  drop_response(name)
+end
+
+-- { "response", owner, id, items, ms, blob, most }: as of `answer`. Each is sent by the cell that stored it alone, in its order.
 operations.response = function(operation)
   local _, owner, id, items, ms, blob_number, most = unpack(operation)
   local name = owner .. "/" .. id
-  if redis.call("EXISTS", key("response:" .. name)) == 1 then return {} end
-  local counted = #blob(blob_number) + ROW_BYTES
+  replace_response(name)
   redis.call("SET", key("response:" .. name), cmsgpack.pack(items), "PX", decimal(ms))
   for _, item in ipairs(items) do
     redis.call("SET", key("item:" .. owner .. "/" .. item), id, "PX", decimal(ms))
-    counted = counted + #item * 2 + ROW_BYTES
   end
   local now = now_ms()
   local of_owner = key("responses:" .. owner)
   redis.call("ZREMRANGEBYSCORE", of_owner, 0, decimal(now))
   redis.call("ZADD", of_owner, decimal(now + ms), id)
   if redis.call("PTTL", of_owner) < ms then redis.call("PEXPIRE", of_owner, decimal(ms)) end
-  keep_bytes("r/" .. name, blob(blob_number), counted, ms, most)
+  local bytes = blob(blob_number)
+  keep_bytes("r/" .. name, bytes, counted_of(#bytes, items), ms, most)
   return {}
 end
 

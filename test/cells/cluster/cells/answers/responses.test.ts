@@ -117,3 +117,70 @@ test("the oldest go as a whole where Redis would keep too much", async () => {
   expect(names.filter((name) => name.includes("item:many"))).toHaveLength(found.length);
   expect(Number(await bench.link.call("GET", "{weir}:held:r"))).toBeLessThanOrEqual(6000);
 });
+
+const RUN = { cell: "a", life: "1" } as const;
+
+test("a response in the background is read at every cell in its newest state, and is counted once", async () => {
+  const [one, two] = (await opened("a", "b")) as [KeptCell, KeptCell];
+  const key = { ...live, orgId: "org", dataPolicy: { retentionDays: 7 } } as Parameters<
+    typeof one.responses.put
+  >[0];
+  const state = (text: string, status: "in_progress" | "completed") => ({
+    response: text,
+    items: text,
+    itemIds: status === "completed" ? ["item_bg"] : [],
+    endpointId: "e",
+    provider: "p",
+    keyId: "k",
+    background: { ...RUN, status },
+  });
+  const held = async () => Number(await bench.link.call("GET", "{weir}:held:r"));
+  const store = async (id: string, states: number) => {
+    if (states === 2)
+      await one.cell.store.act(() => one.responses.put(key, id, state(`${id} begins`, "in_progress")));
+    const first = one.responses.shared(key, id);
+    // The first state may still be on its way when the last one is stored.
+    const last = states === 2 ? "replace" : "put";
+    await one.cell.store.act(() => one.responses[last](key, id, state(`${id} ends`, "completed")));
+    await one.responses.shared(key, id);
+    await first;
+    await one.kept.idle();
+  };
+  let before = await held();
+  await store("resp_00", 1);
+  const once = (await held()) - before;
+  for (let at = 10; at < 40; at++) {
+    before = await held();
+    await store(`resp_${at}`, 2);
+    expect((await held()) - before).toBe(once);
+    const found = await until(
+      "it is known what is stored",
+      () => two.responses.get(live, `resp_${at}`),
+      () => true,
+    );
+    expect(found).toMatchObject({ response: `resp_${at} ends`, background: { status: "completed" } });
+  }
+  expect([...one.cell.local.table("response_runs").range()]).toEqual([]);
+});
+
+test("a state that comes behind its response's deletion is told to none", async () => {
+  const [one, two] = (await opened("a", "b")) as [KeptCell, KeptCell];
+  const key = { ...live, orgId: "org", dataPolicy: { retentionDays: 7 } } as Parameters<
+    typeof one.responses.put
+  >[0];
+  const [endpointId, provider, keyId] = ["e", "p", "k"];
+  const row = { response: "x", items: "x", itemIds: [], endpointId, provider, keyId };
+  await one.cell.store.act(() =>
+    one.responses.put(key, "resp_del", { ...row, background: { ...RUN, status: "in_progress" } }),
+  );
+  await one.responses.shared(key, "resp_del");
+  expect(await two.responses.remove(live, "resp_del")).toBe(true);
+  await two.kept.forgotten();
+  await one.kept.forgotten();
+  await one.cell.store.act(() =>
+    one.responses.replace(key, "resp_del", { ...row, background: { ...RUN, status: "completed" } }),
+  );
+  await one.kept.idle();
+  for (const cell of [one, two]) expect(await textAt(cell, "resp_del")).toBeUndefined();
+  expect([...one.cell.local.table("response_runs").range()]).toEqual([]);
+});
