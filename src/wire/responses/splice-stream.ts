@@ -16,7 +16,7 @@ import { countOf, isObject, type JsonObject, listOf, objectOf, parsed, stringOf 
 import { answerEdits, type CallForm, idEdit, someNeedEdits } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
-import { EventNumbers } from "./event-numbers.ts";
+import { SequenceNumbers } from "./sequence-numbers.ts";
 import { isLast } from "./kinds.ts";
 import { ResponsesStreamReader } from "./reader.ts";
 import { writeResponsesUsage } from "./usage.ts";
@@ -49,7 +49,7 @@ export class ResponsesSpliceStream extends SplicedStream {
   readonly #identity: AnswerIdentity;
   readonly #others: readonly (readonly [name: string, json: string])[];
   /** Undefined where the events keep the upstream's numbers. */
-  readonly #numbers: EventNumbers | undefined;
+  readonly #numbers: SequenceNumbers | undefined;
   /** Ids of calls that came without one of their own, by the numbers of their items. */
   readonly #made = new Map<number, string>();
   #last: Last | undefined;
@@ -68,7 +68,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     super(identity);
     this.#identity = identity;
     this.#others = others === undefined ? NONE : Object.entries(others);
-    this.#numbers = first === undefined ? undefined : new EventNumbers(first);
+    this.#numbers = first === undefined ? undefined : new SequenceNumbers(first);
     this.reader = new ResponsesStreamReader(identity.maxEventBytes, this);
   }
 

@@ -8,7 +8,7 @@ import { applyEdits, membersOf, setMember } from "../json/json.ts";
 const USUAL = /^(\{"type":"[\w.]+","sequence_number":)\d+/;
 const DATA = "\ndata: ";
 
-export class EventNumbers {
+export class SequenceNumbers {
   /** The number of the next event. */
   next: number;
 
