@@ -9,6 +9,7 @@ import type { Usage } from "../base/usage.ts";
 import type { SentExtras } from "./extras/sent.ts";
 import type { Billed } from "./extras/sift.ts";
 import type { Restating } from "./forms/restating.ts";
+import { type ClientHabits, type FeaturesHeader, OPENAI_HABITS } from "./habits.ts";
 import type { Member } from "./json/json.ts";
 import type { OpaquePaths } from "./json/opaque.ts";
 import type { Elided } from "./json/skeleton.ts";
@@ -250,6 +251,8 @@ export interface Background<R extends ClientRequest = ClientRequest> {
   /** A queued answer once an upstream answers it. */
   inProgress(queued: string): string;
   cancelled(request: R, names: AnswerNames, charged: Charged): string;
+  /** A queued answer whose call ended with its process. */
+  brokenOff(queued: string, error: WeirError): string;
   failed(error: WeirError, request: R, names: AnswerNames, charged: Charged | undefined): string;
   /** The event by which the stream of a cancelled answer ends. @param sequence its number */
   cancelledEvent(cancelled: string, sequence: number): string;
@@ -260,26 +263,6 @@ export type PromptText = string | Uint8Array;
 
 /** Formats, and the routes on which a format is read and written by other rules. */
 export type FormatKey = FormatName | "messages_count" | "responses_count";
-
-export type FeaturesHeader = "anthropic-beta" | "openai-beta";
-
-/** What clients of a format do outside of request bodies: headers and user ids. */
-export interface ClientHabits {
-  /** They send their credential as `x-api-key`. */
-  readonly sendsApiKey?: boolean;
-  /** The header by which they ask for features. It is passed on to a provider of the same dialect. */
-  readonly featuresHeader?: FeaturesHeader;
-  /** They also read rate limits in headers with this prefix, in which resets are times. */
-  readonly ratePrefix?: "anthropic-ratelimit";
-  /** They read only the number of an answer to `count_tokens`. */
-  readonly readsBareCounts?: boolean;
-  /** The same, in an object of this kind. */
-  readonly countObject?: "response.input_tokens";
-  /** Members of the body that name the end user; the first that is present counts. */
-  readonly userMembers: readonly string[];
-}
-
-export const OPENAI_HABITS: ClientHabits = Object.freeze({ userMembers: ["safety_identifier", "user"] });
 
 /** A format that clients speak. */
 export interface ClientFormat<R extends ClientRequest = ClientRequest> {

@@ -14,7 +14,7 @@ import { scimOperations } from "../../account/scim/operations.ts";
 import { webhookOperations } from "../../account/webhooks/operations.ts";
 import { analystOperations } from "../../analytics/analysts/analyst-operations.ts";
 import { catalogFigures } from "../../analytics/usage/catalog-figures.ts";
-import { type Clock, systemRandom } from "../../base/clock.ts";
+import { type Clock, systemRandom, systemTimers } from "../../base/clock.ts";
 import type { StreamOperation } from "../../base/operation/event-stream.ts";
 import type { AnyOperation } from "../../base/operation/operation.ts";
 import { providerBillOperations } from "../../billing/provider-bills/provider-bill-operations.ts";
@@ -30,10 +30,10 @@ import { creditOperations } from "../../credits/ledger/operations.ts";
 import { budgetOperations } from "../../credits/limits/budget-operations.ts";
 import { type LimitsFilter, limitsOperations } from "../../credits/limits/operations.ts";
 import type { Offered } from "../../edge/routes.ts";
+import { responseOperations } from "../../inference/exchange/background/response-operations.ts";
 import { detachedOperations } from "../../inference/exchange/detached/operations.ts";
 import { ConversationChanges } from "../../inference/exchange/kept/conversations/changes.ts";
 import { conversationOperations } from "../../inference/exchange/kept/conversations/operations.ts";
-import { responseOperations } from "../../inference/exchange/kept/response-operations.ts";
 import { scopeOf } from "../../inference/exchange/reservation/holds.ts";
 import { dataPolicyWarnings } from "../../routing/policies/data-policy-warnings.ts";
 import { policiesOperations } from "../../routing/policies/operations.ts";
@@ -73,14 +73,12 @@ function conversationsOf({ ground, kept, people }: House): ByName {
 /** Models, policies, and what is recorded of calls. */
 function ofCalls(house: House, config: Config): readonly ByName[] {
   const { analytics, apps, ground, routing } = house;
+  const { clock } = ground;
+  const reading = { calls: house.detached, clock, keepAliveMs: config.settings.timeouts.keep_alive_ms };
   return [
-    responseOperations(house.kept),
+    responseOperations({ ...reading, ...house.kept, timers: systemTimers }),
     conversationsOf(house),
-    detachedOperations({
-      calls: house.detached,
-      clock: ground.clock,
-      keepAliveMs: config.settings.timeouts.keep_alive_ms,
-    }),
+    detachedOperations(reading),
     catalogOperations({
       ...ground,
       healthOf: (endpoint) => routing.health.live(endpoint),

@@ -3,7 +3,6 @@
  * `settle` releases the slot, however the call ends.
  */
 
-import { fail } from "../../base/errors.ts";
 import { afterWith, type MaybePromise } from "../../base/maybe-promise.ts";
 import { type Admission, type Limits, type Refusal, refusalError } from "../../credits/limits/limits.ts";
 import type { AdmittedCall, ReadCall } from "./call.ts";
@@ -15,8 +14,6 @@ export interface AdmitDeps {
 
 /** @throws WeirError 429. Returns a promise if the limits are kept outside this process. */
 export function admit(deps: AdmitDeps, call: ReadCall): MaybePromise<AdmittedCall> {
-  if (call.incoming.format.background?.isAsked(call.request) === true)
-    throw fail("unsupported_option", "Background responses are not offered.", { param: "/background" });
   const { promptTokens, maxTokens, choices } = call.request.facts;
   const tokens = promptTokens + (maxTokens ?? deps.defaultMaxTokens) * choices;
   return afterWith(deps.limits.admit(call.key, tokens), admitted, call, undefined);

@@ -121,6 +121,10 @@ export class Call implements Indexed {
   settledMs = 0;
   /** The client left, and the call continues, so that a repetition of the request gets the answer. */
   runsWithoutClient = false;
+  /** Its answer comes later, and is asked for by its id. */
+  isBackground = false;
+  /** That answer is stored, or is about to be, in a state before its last one. */
+  hasState = false;
   /** What takes the place of its client, where it goes on whatever that does. */
   detached: DetachedReply | undefined;
   /** The upstream reported more than the hold covered; the call was charged for all of it. */
@@ -205,6 +209,7 @@ export class Call implements Indexed {
 
   /** What becomes of it if its client leaves: the request's word, else the policy's, else the key's. */
   get onDisconnect(): OnDisconnect {
+    if (this.isBackground) return "detach";
     return this.request?.svc.onDisconnect ?? this.decision?.onDisconnect ?? this.key.onDisconnect;
   }
 

@@ -2,8 +2,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
 import type { Limits } from "../../credits/limits/limits.ts";
+import type { Charged } from "../../wire/format.ts";
 import type { SvcReply } from "../../wire/neutral/contract.ts";
-import type { Call } from "./call.ts";
+import { hasState, wordsOf } from "./background/states.ts";
+import type { Call, ReadCall } from "./call.ts";
 import { errorEvents, isToldInStream } from "./errors/error-events.ts";
 import { answerHeaders, retryHeaders, streamHeaders, typelessHeaders } from "./headers.ts";
 import type { Metered } from "./meter.ts";
@@ -33,7 +35,8 @@ export function deliveryOf(
 ): Delivery {
   const isCancelled = outcome.kind === "cancelled" || call.detached?.gone === true;
   if (isCancelled && call.detached === undefined) return NO_DELIVERY;
-  if (isCancelled) return failedDelivery(deps, call, outcome, CANCELLED);
+  if (isCancelled && hasState(call)) return cancelledResponse(deps, call, outcome, metered);
+  if (isCancelled) return failedDelivery(deps, call, outcome, { failure: CANCELLED, metered });
   if (outcome.kind === "whole")
     return wholeAnswer(deps, call, outcome.answer.write(metered.usage, svcReply(call, metered)));
   if (outcome.kind === "streamed") {
@@ -44,14 +47,34 @@ export function deliveryOf(
     bytes.write(end, unsent.length, "latin1");
     return lastEvents(deps, call, bytes);
   }
-  return failedDelivery(deps, call, outcome, error ?? fail("internal", "The call ended without an answer."));
+  const failure = error ?? fail("internal", "The call ended without an answer.");
+  return failedDelivery(deps, call, outcome, { failure, metered });
 }
 
-function failedDelivery(deps: DeliveryDeps, call: Call, outcome: Outcome, failure: WeirError): Delivery {
+/** How the stream of a response in the background ends that was cancelled. */
+function cancelledResponse(deps: DeliveryDeps, call: ReadCall, outcome: Outcome, metered: Metered): Delivery {
+  const { background } = wordsOf(call);
+  const response = background.cancelled(call.request, call.answerNames(deps.clock), chargedOf(call, metered));
+  const event = background.cancelledEvent(response, sequenceOf(call, outcome));
+  return lastEvents(deps, call, Buffer.from(event, "latin1"));
+}
+
+interface Failed {
+  readonly failure: WeirError;
+  readonly metered: Metered;
+}
+
+function failedDelivery(
+  deps: DeliveryDeps,
+  call: Call,
+  outcome: Outcome,
+  { failure, metered }: Failed,
+): Delivery {
   if (call.streaming || isToldInStream(call, failure)) {
     const at = {
       unsent: call.detached?.gone ? NOTHING_UNSENT : unsentOf(outcome),
       sequence: call.streaming ? sequenceOf(call, outcome) : 0,
+      charged: call.hasState ? chargedOf(call, metered) : undefined,
     };
     return lastEvents(deps, call, errorEvents(deps.clock, call, failure, at));
   }
@@ -59,10 +82,11 @@ function failedDelivery(deps: DeliveryDeps, call: Call, outcome: Outcome, failur
 }
 
 /** The number of the event that comes next, in formats that number their events. */
-function sequenceOf({ detached }: Call, outcome: Outcome): number {
+function sequenceOf({ detached, hasState: isBegun }: Call, outcome: Outcome): number {
   if (detached?.gone) return detached.events.next;
   const { nextSequence } = outcome.kind === "exhausted" ? outcome.delivered : (streamOf(outcome) ?? {});
-  return nextSequence ?? 0;
+  // The gateway has told the first events itself.
+  return nextSequence ?? (isBegun ? (detached?.events.next ?? 0) : 0);
 }
 
 const CANCELLED = fail("cancelled", "The call was cancelled. What it had said was charged.");
@@ -98,6 +122,11 @@ const lastEvents = ({ limits }: DeliveryDeps, call: Call, bytes: Buffer): Delive
 });
 
 const NO_DELIVERY: Delivery = { bytes: Buffer.alloc(0), status: 200, send: () => {} };
+
+export const chargedOf = (call: Call, metered: Metered): Charged => ({
+  usage: metered.usage,
+  svc: svcReply(call, metered),
+});
 
 const svcReply = (call: Call, metered: Metered): SvcReply => ({
   request_id: call.requestId,

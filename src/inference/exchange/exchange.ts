@@ -11,6 +11,8 @@ import type { Store } from "../../store/store.ts";
 import type { ClientRequest } from "../../wire/format.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
+import { type AcceptDeps, accepted } from "./background/accept.ts";
+import { asBackground } from "./background/as-background.ts";
 import type { Bodies } from "./body/bodies.ts";
 import { type AdmittedCall, Call, type Incoming, type PlannedCall, type ReservedCall } from "./call.ts";
 import { type ContinueDeps, continued } from "./continue.ts";
@@ -50,6 +52,7 @@ export interface ExchangeDeps {
   readonly settle: SettleDeps;
   readonly detached: DetachedCalls;
   readonly join: JoinDeps;
+  readonly accept: AcceptDeps;
   /** Those who watch calls as they run. */
   readonly watched: WatchedCalls;
   /** At most this many calls at a time are read to their end after their client left. */
@@ -187,8 +190,10 @@ export class Exchange {
 
   readonly #continue = (read: ClientRequest, call: Call): void => {
     this.#counts.unlisted(read.extras.unlisted);
-    this.#next(call, continued(this.#deps.continue, call, read), this.#admit);
+    this.#next(call, continued(this.#deps.continue, call, read), this.#inBackground);
   };
+  readonly #inBackground = (request: ClientRequest, call: Call): void =>
+    this.#next(call, asBackground(this.#deps.bodies, call, request), this.#admit);
   readonly #admit = (request: ClientRequest, call: Call): void =>
     this.#next(call, admit(this.#deps.admit, call.withRequest(request)), this.#plan);
   readonly #plan = (call: AdmittedCall): void =>
@@ -203,17 +208,23 @@ export class Exchange {
     this.#next(call, reserve(this.#reserveDeps, call), this.#attempt);
   readonly #attempt = (call: ReservedCall): void => {
     const attempts = new Attempts(this.#attemptDeps, call, this.#attempted);
-    this.#live.add(attempts);
     if (call.detached !== undefined) {
       const progress = progressOf(this.#deps.settle, call, () => attempts.leader);
       this.#deps.detached.began(call.requestId, progress);
     }
+    if (call.isBackground) this.#later(call, accepted(this.#deps.accept, call), () => this.#run(attempts));
+    else this.#run(attempts);
+  };
+
+  #run(attempts: Attempts): void {
+    const { call } = attempts;
+    this.#live.add(attempts);
     // The call may have waited for its reservation until after the shutdown.
     if (this.#isShuttingDown) attempts.shutDown();
     else attempts.run();
     this.#deps.watched.started(call);
     call.shadow = this.#shadows.start(call);
-  };
+  }
 
   readonly #attempted = (outcome: Outcome, attempts: Attempts): void => {
     this.#live.remove(attempts);

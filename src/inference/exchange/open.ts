@@ -92,6 +92,7 @@ export function openModelCalls(settings: CallSettings, ports: ModelCallPorts): M
     watched: new WatchedCalls(ports),
     answers: ports.answers,
     detached,
+    accept: { clock, store, limits, responses, detached },
     join: { calls: detached, clock, keepAliveMs: timeouts.keep_alive_ms, onFault },
     maxDrains: bounds.max_drains,
     commitMs: timeouts.commit_ms,

@@ -20,8 +20,9 @@ import type { ReplyFacts } from "../../wire/neutral/contract.ts";
 import { passageTo } from "../../wire/passages.ts";
 import { limitWarnings } from "../../wire/relay/limit-warnings.ts";
 import { shortPointer } from "../../wire/relay/short-pointer.ts";
-import type { Call } from "./call.ts";
-import { type Delivery, deliveryOf } from "./delivery.ts";
+import { hasState, lastState } from "./background/states.ts";
+import type { Call, KeptWriter } from "./call.ts";
+import { chargedOf, type Delivery, deliveryOf } from "./delivery.ts";
 import type { DetachedCalls } from "./detached/detached-calls.ts";
 import { callerError } from "./failure.ts";
 import { type Latencies, modelClass } from "./figures/latencies.ts";
@@ -161,8 +162,7 @@ function close(
   const answered = isAnswered(outcome, error, metered);
   // First, because its client asked for it.
   const storeReplay = answered ? replayWriter(call, outcome, error, delivery.bytes, gone) : undefined;
-  const storeResponse =
-    error === undefined ? responseWriter(deps.responses, call, outcome, delivery.bytes) : undefined;
+  const storeResponse = responseOf(deps, call, outcome, settlement);
   const record = recordOf(deps, call, ending, call.settledMs);
   const prepared = deps.outbox.prepare(record);
   deps.latencies.observe(
@@ -186,8 +186,8 @@ function close(
   // What was stored counts by now.
   call.keptRoom?.release();
   deps.onRecord?.(record, call.incoming.trace);
-  if (metered.cost.total_micro_usd > 0 || error === undefined) {
-    const shown = answered ? storeResponse : undefined;
+  if (metered.cost.total_micro_usd > 0 || error === undefined || call.hasState) {
+    const shown = answered || call.hasState ? storeResponse : undefined;
     committed.then(() => sendLast(call, shown, delivery, settled), settled);
     return;
   }
@@ -205,6 +205,17 @@ const payloadBytes = ({ request, response }: CallRecord): number =>
 const isAnswered = ({ kind }: Outcome, error: WeirError | undefined, { cost }: Metered): boolean =>
   (error === undefined && kind !== "cancelled") || cost.total_micro_usd > 0;
 
+/** How the answer is stored, for those who ask for it later; undefined where it is not. */
+function responseOf(
+  deps: SettleDeps,
+  call: Call,
+  outcome: Outcome,
+  { error, metered, delivery }: Settlement,
+): KeptWriter | undefined {
+  if (hasState(call)) return lastState(deps, call, { outcome, error, charged: chargedOf(call, metered) });
+  return error === undefined ? responseWriter(deps.responses, call, outcome, delivery.bytes) : undefined;
+}
+
 /** @returns puts the end of a detached call's log, in the act that charges the call */
 function logEnd(
   { detached }: SettleDeps,
@@ -219,7 +230,7 @@ const NOTHING = (): void => {};
 /** Nobody repeats or continues a call before its last bytes: other cells are told first. Alone there is nothing to wait for. */
 function sendLast(
   { idempotencyLock }: Call,
-  storeResponse: ReturnType<typeof responseWriter>,
+  storeResponse: KeptWriter | undefined,
   delivery: Delivery,
   settled: Settled,
 ): void {

@@ -1,6 +1,6 @@
 /** Headers by which clients ask for features of their own dialect. */
 import type { UnitPrices } from "../../base/money.ts";
-import type { FeaturesHeader } from "../format.ts";
+import type { FeaturesHeader } from "../habits.ts";
 import type { Ask } from "../neutral/asked-extras.ts";
 import { FREE_OPENAI_BETAS } from "./anthropic-rows.ts";
 import { betaAsk } from "./scan.ts";

@@ -3,7 +3,7 @@
  * joined with what the gateway writes in the object of that name.
  */
 import { laxName } from "../extras/tables.ts";
-import type { FeaturesHeader } from "../format.ts";
+import type { FeaturesHeader } from "../habits.ts";
 import { membersOf, utf8Of } from "../json/json.ts";
 import { JsonText } from "../json/json-text.ts";
 import { isObject, type JsonObject, listOf } from "../neutral/reader.ts";

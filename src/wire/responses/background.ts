@@ -7,7 +7,7 @@
 import { sharedConcat } from "../../base/shared-memory.ts";
 import type { AnswerNames, Background } from "../format.ts";
 import { editedParts } from "../json/edited-bytes.ts";
-import { applyEdits, membersOf, removeMembers, setMember } from "../json/json.ts";
+import { applyEdits, latin1Json, membersOf, removeMembers, setMember } from "../json/json.ts";
 import { LARGE_BODY_BYTES } from "../neutral/contract.ts";
 import { sseEvent } from "../neutral/sse.ts";
 import type { ResponsesRequest } from "./request.ts";
@@ -29,11 +29,12 @@ export const responsesBackground: Background<ResponsesRequest> = {
     // A large body is read in a thread: a buffer that is not shared would be copied to it.
     return bytes.length > LARGE_BODY_BYTES ? sharedConcat(parts) : Buffer.concat(parts);
   },
-  continuing: (read, { isStreamAsked, previousResponseId, historyBy }) => ({
+  continuing: (read, { isStreamAsked, previousResponseId, conversationId, historyBy }) => ({
     ...read,
     isBackground: true,
     isStreamAsked,
     previousResponseId,
+    conversationId,
     historyBy,
   }),
   begin(request, names) {
@@ -44,20 +45,27 @@ export const responsesBackground: Background<ResponsesRequest> = {
     return { text: events.join(""), next: events.length };
   },
   queued,
-  inProgress(response) {
-    const members = membersOf(response);
-    return members === undefined
-      ? response
-      : applyEdits(response, [setMember(response, members, "status", '"in_progress"')]);
-  },
+  inProgress: (response) => withMembers(response, { status: '"in_progress"' }),
   cancelled: (request, names, { usage, svc }) => new ResponseObject(request, names).cancelled(usage, svc),
   failed: failedResponse,
+  brokenOff: (response, { code, message }) =>
+    withMembers(response, { status: '"failed"', error: latin1Json({ code, message }) }),
   // There is no event of its own for it, and the status within tells.
   cancelledEvent: (response, sequence) => lifecycle("response.failed", sequence, response),
 };
 
 function queued(request: ResponsesRequest, names: AnswerNames): string {
   return new ResponseObject(request, names).begun("queued");
+}
+
+/** The object with other members. @param members JSON by name */
+function withMembers(object: string, members: Readonly<Record<string, string>>): string {
+  const own = membersOf(object);
+  if (own === undefined) return object;
+  return applyEdits(
+    object,
+    Object.entries(members).map(([name, value]) => setMember(object, own, name, value)),
+  );
 }
 
 const lifecycle = (type: string, number: number, response: string): string =>

@@ -1,6 +1,7 @@
 /** OpenAI's responses format as clients speak it. */
 
-import { type ClientFormat, OPENAI_CLIENTS, OPENAI_HABITS } from "../format.ts";
+import { type ClientFormat, OPENAI_CLIENTS } from "../format.ts";
+import { OPENAI_HABITS } from "../habits.ts";
 import { opaquePaths } from "../json/opaque.ts";
 import { responsesBackground } from "./background.ts";
 import { responsesErrorEvent } from "./errors.ts";

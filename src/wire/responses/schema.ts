@@ -37,7 +37,12 @@ export const responsesRequestSchema = z.looseObject({
     .nullish()
     .describe("Whether the response is kept, to be read and continued by its id; true unless false."),
   stream: call.stream.nullish(),
-  background: z.boolean().nullish().describe("Not offered: true is refused."),
+  background: z
+    .boolean()
+    .nullish()
+    .describe(
+      "The call goes on without its client: the answer is `queued` at once, and its state, its events and its end are asked for by its id. Not with `store: false`.",
+    ),
   conversation: z
     .union([z.string(), z.looseObject({ id: z.string() })])
     .nullish()
@@ -78,8 +83,9 @@ export const responsesReplySchema = z.looseObject({
       output_tokens: call.outputTokens,
       total_tokens: call.totalTokens,
     })
-    .describe(call.USAGE),
-  svc: svcReplySchema,
+    .nullable()
+    .describe("Tokens read and written; null before the end of a response in the background."),
+  svc: svcReplySchema.optional(),
 });
 
 /** The items that a stored response was made from (OpenAI API reference, "List input items"). */

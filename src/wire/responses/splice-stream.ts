@@ -16,9 +16,9 @@ import { countOf, isObject, type JsonObject, listOf, objectOf, parsed, stringOf 
 import { answerEdits, type CallForm, idEdit, someNeedEdits } from "../relay/call-edits.ts";
 import { asItCame, passedEvent, SplicedStream } from "../relay/captured-stream.ts";
 import { svcJson } from "../svc.ts";
-import { SequenceNumbers } from "./sequence-numbers.ts";
 import { isLast } from "./kinds.ts";
 import { ResponsesStreamReader } from "./reader.ts";
+import { SequenceNumbers } from "./sequence-numbers.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** The last event, cut before and after its response. */

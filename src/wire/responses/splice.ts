@@ -16,8 +16,8 @@ import { someNeedEdits } from "../relay/call-edits.ts";
 import { limitSplice } from "../relay/lowered.ts";
 import { type RequestSplice, spliced, spliceOf, without } from "../relay/splice.ts";
 import { type AnswerReading, type Ending, splicedAnswer } from "../relay/spliced-answer.ts";
-import { conversationJson } from "./echo.ts";
 import { EVENTS_BEFORE } from "./background.ts";
+import { conversationJson } from "./echo.ts";
 import { withoutForeign } from "./foreign.ts";
 import { isCall } from "./kinds.ts";
 import {

@@ -6,6 +6,7 @@ import { inTime, type Timers } from "../../../base/clock.ts";
 import { sliced } from "../../../base/lists.ts";
 import type {
   OwnRows,
+  Place,
   SharedAnswers,
   SharedResponses,
   StoredResponse,
@@ -20,7 +21,7 @@ import { ConversationsOfCells } from "./shared-conversations.ts";
 export interface SharedKeptOptions {
   readonly cell: Pick<
     Cell,
-    "store" | "clock" | "lane" | "look" | "restates" | "peers" | "signals" | "listed"
+    "name" | "entered" | "store" | "clock" | "lane" | "look" | "restates" | "peers" | "signals" | "listed"
   >;
   readonly timers: Timers;
   readonly onFailure: (error: unknown) => void;
@@ -54,15 +55,7 @@ export class SharedKept {
     forget: (orgId) => this.#forgotten.add(["org", orgId]),
   };
 
-  readonly responses: SharedResponses = {
-    get: (owner, id) => this.#response(owner, id),
-    responsesWith: (owner, itemIds) => this.#responsesWith(owner, itemIds),
-    willShare: (owner, id) => this.#sender.willShareResponse(owner, id),
-    shared: (owner, id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["r", owner, id])),
-    isForgotten: (owner, id) => this.#forgotten.hasResponse(owner, id),
-    forget: (owner, id) => this.#forgotten.add(["response", owner, id]),
-    forgetAll: (owner) => this.#forgotten.add(["owner", owner]),
-  };
+  readonly responses: SharedResponses;
 
   constructor(options: SharedKeptOptions) {
     this.#options = options;
@@ -96,10 +89,25 @@ export class SharedKept {
       forgotten: this.#forgotten,
       look: (names) => this.#look(names),
     });
+    this.responses = this.#sharedResponses({ cell: cell.name, life: cell.entered.life });
     cell.restates({
       operations: () => [this.#claims.restate()],
       isSettled: () => this.#claims.held === 0 && this.#sender.isEmpty(),
     });
+  }
+
+  #sharedResponses(place: Place): SharedResponses {
+    return {
+      place,
+      isOver: (other) => this.#isOver(other),
+      get: (owner, id) => this.#response(owner, id),
+      responsesWith: (owner, itemIds) => this.#responsesWith(owner, itemIds),
+      willShare: (owner, id) => this.#sender.willShareResponse(owner, id),
+      shared: (owner, id) => this.#atMost(LAST_BYTES_MS, this.#sender.shared(["r", owner, id])),
+      isForgotten: (owner, id) => this.#forgotten.hasResponse(owner, id),
+      forget: (owner, id) => this.#forgotten.add(["response", owner, id]),
+      forgetAll: (owner) => this.#forgotten.add(["owner", owner]),
+    };
   }
 
   /** @param own the cell's own rows */
@@ -136,6 +144,16 @@ export class SharedKept {
     // Deleted meanwhile.
     if (bytes === null || bytes === undefined || this.#forgotten.hasResponse(owner, id)) return undefined;
     return unpackResponse(bytes);
+  }
+
+  /** A cell that is away for a while has not ended: its calls go on, or end once it is back. */
+  async #isOver({ cell: name, life }: Place): Promise<boolean> {
+    const { cell, timers } = this.#options;
+    const listed = cell.listed().catch(() => undefined);
+    const known = await inTime(listed, PATIENCE_MS, () => undefined, timers);
+    if (known === undefined) throw unavailable();
+    const found = known.cells.find((each) => each.cell === name);
+    return found === undefined || found.status === "retired" || String(found.life) !== life;
   }
 
   async #responsesWith(owner: string, itemIds: readonly string[]): Promise<Map<string, string>> {

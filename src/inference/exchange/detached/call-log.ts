@@ -15,6 +15,8 @@ export interface LoggedCall extends CallOwner {
   readonly format: FormatName;
   /** False: its answer is one body, not events. */
   readonly isStream: boolean;
+  /** Its client is told no events, but asks for its state: an answer in the background. */
+  readonly isPolled?: boolean;
   /** Nothing of it may be stored: it ends with the process. */
   readonly isZdr: boolean;
   /** Wall clock, milliseconds. */

@@ -171,6 +171,7 @@ export class DetachedCalls implements LogKeeper {
       isStream,
       isZdr,
       startedMs: incoming.tsMs,
+      ...(isPolled(call) && { isPolled: true }),
     };
     const cipher = this.#cipherOf(id);
     const events = new EventLog(isZdr ? undefined : this.#storedParts(id, cipher));
@@ -188,6 +189,12 @@ export class DetachedCalls implements LogKeeper {
     if (running === undefined) return;
     running.progress = progress;
     this.grew(running.reply);
+  }
+
+  /** @returns puts the beginning of a call's log, before anything is said; to be called in an act. A killed process then finds the call */
+  beginning(id: string): () => void {
+    const running = this.#running.get(id);
+    return running === undefined || running.isStored ? NOTHING : this.#written(running).put;
   }
 
   /**
@@ -399,5 +406,8 @@ function oldest(
   }
   return { dropped, keptFrom: previous?.first ?? 0, bytes };
 }
+
+const isPolled = ({ isBackground, incoming, request }: PlannedCall): boolean =>
+  isBackground && incoming.format.background?.isStreamed(request) === false;
 
 const NOTHING = (): void => {};

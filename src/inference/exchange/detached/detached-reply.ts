@@ -87,6 +87,13 @@ export class DetachedReply implements ClientReply, CallLog {
     return { parts: parts.filter(({ bytes }) => bytes.length > 0), end: this.#last.end, status: undefined };
   }
 
+  /** The client that made the call has its answer otherwise: what the call says is for readers of the log alone. */
+  dismiss(tell: (client: ClientReply) => void): void {
+    const client = this.#client;
+    this.#client = undefined;
+    if (client !== undefined && this.endedMs === 0) tell(client);
+  }
+
   // -- what the call says --
 
   openStream(headers: string, filler: string): void {

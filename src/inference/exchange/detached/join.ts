@@ -35,7 +35,8 @@ export async function joined(
 ): Promise<void> {
   const { requestId, error } = claim;
   const running = await callOf(calls, claim);
-  if (running === undefined || requestId === undefined) throw error;
+  // What is polled for is answered in a moment, and then repeated as it was answered.
+  if (running === undefined || requestId === undefined || running.call.isPolled === true) throw error;
   const headers = replayHeaders(running.call.isStream, requestId);
   await follow(running, reply, { headers, clock, keepAliveMs }).catch((thrown: unknown) =>
     onFault(thrown, ownId),

@@ -1,6 +1,7 @@
 /** Events by which a stream ends with an error, and which calls get a stream for the sake of their error alone. */
 import type { Clock } from "../../../base/clock.ts";
 import type { WeirError } from "../../../base/errors.ts";
+import type { Charged } from "../../../wire/format.ts";
 import type { Call } from "../call.ts";
 
 /**
@@ -12,22 +13,29 @@ export function isToldInStream({ incoming, request }: Call, { kind }: WeirError)
   return isOverflow && request?.facts.stream === true && incoming.format.failedEvents !== undefined;
 }
 
-/**
- * The events, as bytes.
- * @param unsent bytes to send before them @param sequence number of the first of them, in formats that number events
- */
+interface ErrorEventsAt {
+  /** Bytes to send before them. */
+  readonly unsent: Buffer;
+  /** Number of the first of them, in formats that number events. */
+  readonly sequence: number;
+  /** What the answer that fails tells of its charge. */
+  readonly charged?: Charged | undefined;
+}
+
+/** The events, as bytes. */
 export function errorEvents(
   clock: Clock,
   call: Call,
   error: WeirError,
-  { unsent, sequence }: { readonly unsent: Buffer; readonly sequence: number },
+  { unsent, sequence, charged }: ErrorEventsAt,
 ): Buffer {
   const { format } = call.incoming;
   const { request } = call;
   const isOverflow = isToldInStream(call, error);
   // What no event came before is no answer that fails, but an error, though a comment may have opened the stream for it.
   const fails = sequence > 0 || isOverflow;
-  const failed = fails && request && format.failedEvents?.(error, request, call.answerNames(clock), sequence);
+  const failed =
+    fails && request && format.failedEvents?.(error, request, call.answerNames(clock), sequence, charged);
   if (!failed) {
     const event = format.errorEvent(error, call.requestId, sequence);
     return Buffer.concat([unsent, Buffer.from(event)]);

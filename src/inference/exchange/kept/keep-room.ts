@@ -33,10 +33,11 @@ export function takeKeptRoom(deps: KeepRoomDeps, call: PlannedCall): MaybePromis
   const { history } = call.incoming.format;
   const stores = history !== undefined && mayKeep(call, history, request);
   if (call.conversation !== undefined && !stores) throw notKept();
+  if (call.isBackground && !stores) throw notStored(call);
   if (idempotencyLock === undefined && !stores) return call;
   const asked = (idempotencyLock === undefined ? 0 : answerEstimate(deps, call)) + turnEstimate(deps, call);
   const stored = stores ? storedEstimate(deps, call) : 0;
-  const isAskedFor = stores && history.asksToKeep(request);
+  const isAskedFor = stores && (call.isBackground || history.asksToKeep(request));
   const mustBytes = asked + (isAskedFor ? stored : 0);
   const needed = { mustBytes, usualBytes: isAskedFor ? 0 : stored };
   const bytes = mustBytes + needed.usualBytes;
@@ -69,6 +70,9 @@ function outputBytes({ defaultMaxTokens }: KeepRoomDeps, { request }: PlannedCal
 
 function answerEstimate(deps: KeepRoomDeps, call: PlannedCall): number {
   if (call.isZdr) return answerBytes(0);
+  // The answer to its client repeats what its request says.
+  if (call.isBackground && call.incoming.format.background?.isStreamed(call.request) === false)
+    return answerBytes(Math.min(deps.maxAnswerBytes, ENVELOPE_BYTES + call.request.bytes.length));
   const aToken = call.request.facts.stream ? BYTES_A_STREAMED_TOKEN : BYTES_A_TOKEN;
   return answerBytes(Math.min(deps.maxAnswerBytes, outputBytes(deps, call, aToken)));
 }
@@ -86,14 +90,28 @@ function turnEstimate(deps: KeepRoomDeps, call: PlannedCall): number {
   return Math.max(0, conversation.growthBytes(call)) + outputBytes(deps, call, BYTES_A_TOKEN);
 }
 
+/** An answer that is asked for by its id must be kept until then. */
+function notStored({ isZdr }: Call): WeirError {
+  const why = isZdr
+    ? "zero data retention holds for this call"
+    : "the organisation's data policy keeps no payloads (data_policy.logging, data_policy.retention_days)";
+  const message = `A background response is kept until it is asked for, and ${why}. With svc.on_disconnect "detach" in place of background, the call goes on without its client, ${isZdr ? "in memory alone, " : ""}and GET /v1/generation/{id}/stream reads it for ten minutes after its end.`;
+  return fail("unsupported_option", message, { param: "/background" });
+}
+
+function asksOf({ idempotencyLock, conversation, isBackground }: Call): (typeof ASKS)[keyof typeof ASKS] {
+  if (idempotencyLock !== undefined) return ASKS.key;
+  if (conversation !== undefined) return ASKS.conversation;
+  return isBackground ? ASKS.background : ASKS.store;
+}
+
 function quotaError(
-  { idempotencyLock, conversation, key }: Call,
+  call: Call,
   { bytes, reservedBytes, maxBytes }: { bytes: number; reservedBytes: number; maxBytes: number },
   neededBytes: number,
 ): WeirError {
-  const { environment } = key;
-  const asks =
-    idempotencyLock !== undefined ? ASKS.key : conversation !== undefined ? ASKS.conversation : ASKS.store;
+  const { environment } = call.key;
+  const asks = asksOf(call);
   const message =
     `${asks.what}, and the organisation's quota for what is kept of calls with ${environment} keys has no room for it: ` +
     `${bytes} of ${maxBytes} bytes are kept, and ${reservedBytes} are taken by calls under way. ` +
@@ -122,6 +140,11 @@ const ASKS = {
     what: "`conversation` asks to keep the answer",
     without: "conversation",
     param: "/conversation",
+  },
+  background: {
+    what: "A background response is kept",
+    without: 'background (svc.on_disconnect "detach" keeps none of it for longer than ten minutes)',
+    param: "/background",
   },
   store: { what: "`store: true` asks to keep the answer", without: "store", param: "/store" },
 } as const;

@@ -66,7 +66,12 @@ export function responseWriter(
   // First, because its client asked for it.
   const turn = conversation?.writer(call, history, answer);
   const stored = isStored ? storedWriter(responses, call, history, request, answer) : undefined;
-  if (turn === undefined || stored === undefined) return turn ?? stored;
+  return stored === undefined ? turn : both(turn, stored);
+}
+
+/** Both are stored in the one commit. */
+export function both(turn: KeptWriter | undefined, stored: KeptWriter): KeptWriter {
+  if (turn === undefined) return stored;
   return {
     put() {
       turn.put();
@@ -107,7 +112,7 @@ function storedWriter(
 }
 
 /** Undefined if a provider's answer cannot be parsed: it is delivered all the same. */
-function conversationOf(
+export function conversationOf(
   history: History,
   request: ClientRequest,
   answer: string,

@@ -38,11 +38,14 @@ export const LEAST_ANSWER_MS = 3_600_000;
 /** How far the call of a background response is. `in_progress` also before its upstream is asked. */
 export type BackgroundStatus = "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 
-export interface BackgroundRun {
-  readonly status: BackgroundStatus;
-  /** The cell that runs it, and the life of that cell: with these it ends. Empty in a gateway alone. */
+/** Where a call runs: with that life of that cell it ends. Both are empty in a gateway alone. */
+export interface Place {
   readonly cell: string;
   readonly life: string;
+}
+
+export interface BackgroundRun extends Place {
+  readonly status: BackgroundStatus;
 }
 
 export interface StoredResponse {
@@ -101,6 +104,10 @@ export interface SharedAnswers {
 
 /** Stored responses over all cells. */
 export interface SharedResponses {
+  /** This cell. */
+  readonly place: Place;
+  /** Whether that life of a cell is over. @throws as `get` */
+  isOver(place: Place): Promise<boolean>;
   /** @throws WeirError 503 (as a rejection) where it cannot be known in time */
   get(owner: string, id: string): Promise<StoredResponse | undefined>;
   /** The responses that have these items, by item. @throws as `get` */

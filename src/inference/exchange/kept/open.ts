@@ -77,6 +77,7 @@ export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promis
     yield* answers.kept();
     yield* responses.kept();
   });
+  await responses.endRuns();
   const endSharing = sharing?.shareQuota(kept);
   sharing?.start({
     answer: (id) => answers.get(id),

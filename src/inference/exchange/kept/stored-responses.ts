@@ -16,8 +16,9 @@ import type { Table } from "../../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../../store/tables/expiring-table.ts";
 import type { ClientRequest, History } from "../../../wire/format.ts";
 import type { Call } from "../call.ts";
+import { brokenOff } from "./broken-off.ts";
 import type { IdempotencyDeps } from "./idempotency.ts";
-import type { SharedResponses, StoredResponse } from "./kept-rows.ts";
+import type { Place, SharedResponses, StoredResponse } from "./kept-rows.ts";
 
 const KEEP_DAYS = 30;
 /** Ids that may be of a response that was made here; others name none. */
@@ -35,6 +36,7 @@ export const RESPONSE_TABLES = { rows: "responses", periods: "response_days", pe
 const RUNS = "response_runs";
 /** Ended in one act. */
 const RUNS_AT_ONCE = 100;
+const ALONE: Place = { cell: "", life: "" };
 
 /** The owner of responses: a key's project, and whether it is a test key. */
 export type ResponseOwner = Pick<KeyContext, "projectId" | "environment">;
@@ -90,7 +92,21 @@ export class StoredResponses {
     if (shared.isForgotten(name, id)) return undefined;
     const own = this.own(name, id);
     if (own !== undefined) return this.#unexpired(own);
-    return shared.get(name, id).then((found) => this.#unexpired(found));
+    return shared.get(name, id).then((found) => this.#unlessOver(shared, this.#unexpired(found)));
+  }
+
+  /** What a cell that is gone for good left running is over. */
+  async #unlessOver(
+    shared: SharedResponses,
+    found: StoredResponse | undefined,
+  ): Promise<StoredResponse | undefined> {
+    if (found?.background?.status !== "in_progress") return found;
+    return (await shared.isOver(found.background)) ? brokenOff(found) : found;
+  }
+
+  /** Where calls of this process run. */
+  get place(): Place {
+    return this.#deps.shared?.place ?? ALONE;
   }
 
   #unexpired(found: StoredResponse | undefined): StoredResponse | undefined {
@@ -184,9 +200,8 @@ export class StoredResponses {
 
   /**
    * At the start, before any call: background responses whose calls an earlier process of this folder left running are over.
-   * @param ended what is left of each
    */
-  async endRuns(ended: (left: StoredResponse) => StoredResponse): Promise<void> {
+  async endRuns(): Promise<void> {
     const act = (): boolean => {
       const left = Array.from(
         this.#runs.range({ limit: RUNS_AT_ONCE }),
@@ -195,7 +210,7 @@ export class StoredResponses {
       for (const [owner, id] of left) {
         const row = this.own(owner, id);
         const whose = row && this.#orgOf(owner, row);
-        if (row !== undefined && whose !== undefined) this.#put(whose, owner, id, ended(row));
+        if (row !== undefined && whose !== undefined) this.#put(whose, owner, id, brokenOff(row));
         this.#runs.remove([owner, id]);
       }
       return left.length > 0;

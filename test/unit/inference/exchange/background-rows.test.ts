@@ -88,23 +88,23 @@ test.each<BackgroundStatus>(["completed", "incomplete"])("one that is %s is cont
   expect(responses.previous(key, "resp_3")).toMatchObject({ items: "x" });
 });
 
+const left = (at: number) =>
+  state("in_progress", JSON.stringify({ status: "queued", error: null, metadata: { at: `Größe ${at}` } }));
+
 test("what a killed process left running is ended once, at the start", async () => {
   await temp.store.act(() => {
-    for (let at = 0; at < 250; at++)
-      responses.put(key, `resp_left_${at}`, state("in_progress", `begins ${at}`));
+    for (let at = 0; at < 250; at++) responses.put(key, `resp_left_${at}`, left(at));
   });
-  const ended = new Set<string>();
-  await responses.endRuns((left) => {
-    ended.add(left.response);
-    return { ...left, response: "failed", background: { status: "failed", cell: "", life: "" } };
-  });
-  expect([ended.size, runs()]).toEqual([250, []]);
-  for (const at of [0, 249])
-    expect(responses.own("p", `resp_left_${at}`)).toMatchObject({
-      response: "failed",
-      background: { status: "failed" },
+  await responses.endRuns();
+  expect(runs()).toEqual([]);
+  for (const at of [0, 249]) {
+    const { response = "", background } = responses.own("p", `resp_left_${at}`) ?? {};
+    expect(background?.status).toBe("failed");
+    expect(JSON.parse(response)).toMatchObject({
+      status: "failed",
+      error: { code: "gateway_unavailable" },
+      metadata: { at: `Größe ${at}` },
     });
-  await responses.endRuns(() => {
-    throw new Error("nothing is left");
-  });
+  }
+  await responses.endRuns();
 });

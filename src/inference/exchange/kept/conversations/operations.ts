@@ -8,7 +8,7 @@ import { addedItems } from "../../../../wire/responses/added-items.ts";
 import { inputItemsSchema } from "../../../../wire/responses/schema.ts";
 import { pageOf } from "../input-items.ts";
 import type { ConversationHead } from "../kept-rows.ts";
-import { listQuery } from "../response-operations.ts";
+import { listQuery } from "../list-query.ts";
 import { type ConversationChanges, unknownItem } from "./changes.ts";
 import type { Conversations } from "./conversations.ts";
 import { itemList, itemTexts, noPageAt } from "./listing.ts";

@@ -1,0 +1,138 @@
+/** Background responses as clients ask for them by id: their state, their events, and their end before its time. */
+import type { Clock, Timers } from "../../../base/clock.ts";
+import { fail, WeirError } from "../../../base/errors.ts";
+import { FORMATS } from "../../../wire/formats.ts";
+import type { DetachedCalls } from "../detached/detached-calls.ts";
+import type { ReadableCall } from "../detached/read-log.ts";
+import type { StoredResponse } from "../kept/kept-rows.ts";
+import type { ResponseOwner, StoredResponses } from "../kept/stored-responses.ts";
+
+export interface RunningResponsesDeps {
+  readonly responses: StoredResponses;
+  readonly calls: Pick<DetachedCalls, "readable">;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Silence before a comment is sent in a stream, milliseconds; 0: none is. */
+  readonly keepAliveMs: number;
+}
+
+/** Whose response it is: the org is that of the project. */
+export interface Asker extends ResponseOwner {
+  readonly orgId: string;
+}
+
+const { responses: FORMAT } = FORMATS;
+/** Behind all events: a reader from here on gets only what is still to come. */
+const END = "999999999999999";
+/** A cancel is answered within this time, as OpenAI has it. */
+const CANCEL_MS = 10_000;
+/** The last state of a call at another cell may be on its way. */
+const AGAIN_MS = 50;
+/** What a stream has no events for any more is known within this time, else its reader is told by the stream's breaking off. */
+const LOST_MS = 100;
+
+export class RunningResponses {
+  readonly #deps: RunningResponsesDeps;
+
+  constructor(deps: RunningResponsesDeps) {
+    this.#deps = deps;
+  }
+
+  /** The response as it is now, JSON text. */
+  shown({ response, background }: StoredResponse): string {
+    return background?.status === "in_progress"
+      ? (FORMAT.background?.inProgress(response) ?? response)
+      : response;
+  }
+
+  /**
+   * The events of a stored response.
+   * @param after number of the event before the first that is wanted; undefined: all are
+   * @throws WeirError 400 where there are none, or not all of these any more
+   */
+  async events(
+    asker: Asker,
+    id: string,
+    stored: StoredResponse,
+    { after, hasLeft }: { readonly after: number | undefined; readonly hasLeft: () => boolean },
+  ): Promise<AsyncGenerator<Buffer>> {
+    if (stored.background === undefined) throw notStreamed(NOT_IN_BACKGROUND);
+    const call = await this.#callOf(asker, id);
+    if (call === undefined) throw notStreamed(NO_LONGER);
+    const { clock, keepAliveMs, timers } = this.#deps;
+    const options = { clock, keepAliveMs, hasLeft, filler: FORMAT.keepAlive };
+    const events = call.events(after === undefined ? "" : String(after), options);
+    const first = events.next();
+    const lost = first.then(() => undefined, lostOf);
+    const soon = new Promise<undefined>((resolve) => void timers.after(LOST_MS, () => resolve(undefined)));
+    const error = await Promise.race([lost, soon]);
+    if (error !== undefined) throw error;
+    return withFirst(first, events);
+  }
+
+  /**
+   * Ends the response, and resolves with its last state: cancelled, unless it ended in the same moment.
+   * @throws WeirError 400 where it has ended, or its client waits for it; 503 where its cell cannot be reached
+   */
+  async cancel(asker: Asker, id: string, stored: StoredResponse): Promise<StoredResponse | undefined> {
+    const { background } = stored;
+    if (background === undefined) throw notCancelled("Cannot cancel a synchronous response.");
+    const { status } = background;
+    if (status === "cancelled") return stored;
+    if (status !== "in_progress") throw notCancelled(`Cannot cancel ${WITH_ARTICLE[status]} response.`);
+    const { clock, responses, timers } = this.#deps;
+    const untilMs = clock.monotonic() + CANCEL_MS;
+    const isLate = () => clock.monotonic() >= untilMs;
+    const call = await this.#callOf(asker, id);
+    if (call !== undefined) {
+      await call.cancel();
+      const rest = call.events(END, { clock, keepAliveMs: 0, filler: "", hasLeft: isLate });
+      for await (const _ of rest);
+    }
+    for (;;) {
+      const now = await responses.get(asker, id);
+      if (now?.background?.status !== "in_progress") return now;
+      if (isLate()) throw fail("gateway_unavailable", AWAY, { retryAfterMs: 1000 });
+      await new Promise<void>((resolve) => void timers.after(AGAIN_MS, resolve));
+    }
+  }
+
+  async #callOf({ orgId, projectId, environment }: Asker, id: string): Promise<ReadableCall | undefined> {
+    const found = await this.#deps.calls.readable(id.slice(FORMAT.idPrefix.length));
+    if (found === undefined) return undefined;
+    const { call } = found;
+    const isOwn = call.orgId === orgId && call.projectId === projectId && call.environment === environment;
+    return isOwn ? found : undefined;
+  }
+}
+
+const WITH_ARTICLE = { completed: "a completed", failed: "a failed", incomplete: "an incomplete" } as const;
+
+const AWAY = "The gateway that makes this response cannot be reached now.";
+const NOT_IN_BACKGROUND = "This response cannot be streamed because it was not created with background=true.";
+const NO_LONGER =
+  "This response can no longer be streamed: its events are kept for ten minutes after its end. Without `stream` it is read as a whole.";
+
+const notCancelled = (message: string) => fail("invalid_value", message, { param: "/id" });
+
+const notStreamed = (message: string) => fail("invalid_value", message, { param: "/stream" });
+
+/** In the words of this format: the log's own error names a header that its clients do not send. */
+function lostOf(error: unknown): WeirError {
+  if (!(error instanceof WeirError) || error.kind !== "state") throw error;
+  const from = error.details?.kept_from;
+  const message = `Events of this response are kept from number ${from} on: it is longer than what is kept of one. Without \`stream\` it is read as a whole.`;
+  return typeof from === "number" && from > 0
+    ? fail("invalid_value", message, { param: "/starting_after", details: { kept_from: from } })
+    : notStreamed(NO_LONGER);
+}
+
+async function* withFirst(
+  first: Promise<IteratorResult<Buffer>>,
+  rest: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
+  const { value, done } = await first;
+  if (done === true) return;
+  yield value;
+  yield* rest;
+}
