@@ -58,6 +58,8 @@ export class RunningResponses {
   ): Promise<AsyncGenerator<Buffer>> {
     if (stored.background === undefined) throw notStreamed(NOT_IN_BACKGROUND);
     const call = await this.#callOf(asker, id);
+    if (call === undefined && stored.background.status === "in_progress")
+      throw fail("gateway_unavailable", AWAY, { retryAfterMs: 1000 });
     if (call === undefined) throw notStreamed(NO_LONGER);
     const { clock, keepAliveMs, timers } = this.#deps;
     const options = { clock, keepAliveMs, hasLeft, filler: FORMAT.keepAlive };
