@@ -6,33 +6,24 @@
 import type { KeyObject } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
 import { MINUTE_MS } from "../../../base/time.ts";
-import type { BudgetScope } from "../../../credits/budgets/budget.ts";
-import type { CallRecord } from "../../../record/record.ts";
 import type { Store } from "../../../store/store.ts";
 import type { ClientReply } from "../../client-reply.ts";
 import type { PlannedCall } from "../call.ts";
-import type { Metered } from "../meter.ts";
 import { keepsText } from "../record.ts";
 import type { CallLog, LoggedCall } from "./call-log.ts";
 import { DetachedReply, type LogKeeper } from "./detached-reply.ts";
 import { EndedLog } from "./ended-log.ts";
 import { EventLog, type StoredParts } from "./event-log.ts";
 import { type LogCipher, logCiphers } from "./log-cipher.ts";
-import { type CallRow, LogRows, type StoredPart } from "./log-rows.ts";
+import { type CallRow, LogRows, oldest } from "./log-rows.ts";
+import { type CallProgress, LogWriter, type Running } from "./log-writer.ts";
 import { OrgLogs } from "./org-logs.ts";
 import { type ReadableCall, readable } from "./read-log.ts";
 
 /** How long the log of a call is kept that has ended. */
 export const KEEP_MS = 10 * MINUTE_MS;
-/** What was said is stored after this time: so much is not charged where the process is killed. Longer where hundreds of calls speak. */
-const STORE_MS = 100;
-const MS_A_CALL = 1;
-const MOST_STORE_MS = 1000;
 /** How often old logs are looked for, and readers that are silent for long. */
 const TICK_MS = 1000;
-/** Calls whose events one act stores. */
-const CALLS_AT_ONCE = 1000;
-
 export interface DetachedBounds {
   /** Bytes of events of one call, and of all calls of an org, that are kept. */
   readonly callBytes: number;
@@ -61,26 +52,6 @@ export interface CallsElsewhere {
   find(id: string, cell?: string): Promise<ReadableCall | undefined>;
 }
 
-/** What the exchange knows of a running call. */
-export interface CallProgress {
-  /** Its record, if it broke off now, and the budgets that it counts in. */
-  record(): CallRecord;
-  readonly scope: BudgetScope;
-  /** What it would be charged then; undefined: it has read more than it said, which is to be asked again. */
-  metered(): Metered | undefined;
-}
-
-interface Running {
-  readonly reply: DetachedReply;
-  readonly row: Omit<CallRow, "keptFrom">;
-  readonly cipher: LogCipher;
-  /** Set once its first attempt begins. */
-  progress: CallProgress | undefined;
-  /** What it would be charged, as last known. */
-  metered: Metered | undefined;
-  isStored: boolean;
-}
-
 export class DetachedCalls implements LogKeeper {
   readonly rows: LogRows;
   readonly #ports: DetachedPorts;
@@ -88,17 +59,15 @@ export class DetachedCalls implements LogKeeper {
   readonly #logs = new Map<string, CallLog>();
   readonly #running = new Map<string, Running>();
   readonly #orgs = new OrgLogs();
-  readonly #dirty = new Set<Running>();
+  readonly #writer: LogWriter;
   readonly #timer: NodeJS.Timeout;
-  #storing: NodeJS.Timeout | undefined;
-  /** Milliseconds until what is said next is stored. */
-  #storeMs = STORE_MS;
   /** Calls that ended since the last tick. */
   #justEnded: DetachedReply[] = [];
 
   constructor(ports: DetachedPorts) {
     this.#ports = ports;
     this.rows = new LogRows(ports.store);
+    this.#writer = new LogWriter(ports, this.rows, (running) => this.#bound(running));
     this.#cipherOf = logCiphers(ports.masterKeys);
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
   }
@@ -194,7 +163,7 @@ export class DetachedCalls implements LogKeeper {
   /** @returns puts the beginning of a call's log, before anything is said; to be called in an act. A killed process then finds the call */
   beginning(id: string): () => void {
     const running = this.#running.get(id);
-    return running === undefined || running.isStored ? NOTHING : this.#written(running).put;
+    return running === undefined || running.isStored ? NOTHING : this.#writer.written(running).put;
   }
 
   /**
@@ -205,7 +174,7 @@ export class DetachedCalls implements LogKeeper {
     const running = this.#running.get(id);
     if (running === undefined) return NOTHING;
     const { reply, row, cipher } = running;
-    this.#dirty.delete(running);
+    this.#writer.leave(running);
     const { parts, end, status: wholeStatus } = reply.ending(last, status);
     // A call that no upstream was asked for is not kept.
     if (reply.call.isZdr || running.progress === undefined) return NOTHING;
@@ -229,12 +198,10 @@ export class DetachedCalls implements LogKeeper {
     const running = this.#running.get(reply.call.id);
     if (running === undefined) return;
     if (reply.call.isZdr) {
-      this.#bound(running, reply.events);
+      this.#bound(running);
       return;
     }
-    if (running.progress === undefined) return;
-    this.#dirty.add(running);
-    this.#storing ??= setTimeout(() => this.#store(), this.#storeMs).unref();
+    if (running.progress !== undefined) this.#writer.add(running);
   }
 
   ended(reply: DetachedReply): void {
@@ -242,7 +209,7 @@ export class DetachedCalls implements LogKeeper {
     const running = this.#running.get(id);
     if (running === undefined) return;
     this.#running.delete(id);
-    this.#dirty.delete(running);
+    this.#writer.leave(running);
     this.#orgs.count(orgId, id, reply.events.bytes);
     if (running.progress === undefined) {
       this.#logs.delete(id);
@@ -272,71 +239,16 @@ export class DetachedCalls implements LogKeeper {
     return { read: (first) => this.rows.part(id, first, cipher) };
   }
 
-  // -- the store --
-
-  #store(): void {
-    this.#storing = undefined;
-    const some = [...this.#dirty].slice(0, CALLS_AT_ONCE);
-    for (const running of some) this.#dirty.delete(running);
-    // Many calls say more until then, so that each is stored less often.
-    this.#storeMs = Math.min(MOST_STORE_MS, Math.max(STORE_MS, some.length * MS_A_CALL));
-    const puts = some.map((running) => this.#written(running));
-    const { store, onFault } = this.#ports;
-    store
-      .act(
-        () => {
-          for (const { put } of puts) put();
-        },
-        { isOwed: true },
-      )
-      .then(
-        () => {
-          for (const { stored } of puts) stored();
-        },
-        (error: unknown) => onFault(error, some[0]?.reply.call.id ?? ""),
-      );
-    if (this.#dirty.size > 0) this.#storing = setTimeout(() => this.#store(), 0).unref();
-  }
-
-  /** What is to be stored of a call, made before the act. */
-  #written(running: Running): { put(): void; stored(): void } {
-    const { reply, row, cipher, progress } = running;
-    const { call, events } = reply;
-    const { id } = call;
-    const part = events.unstored();
-    const sealed = part && cipher.seal(part.first, part.bytes);
-    const end = part?.end ?? events.next;
-    // Nothing is charged of a call that said nothing.
-    if (end > 0) running.metered = progress?.metered() ?? running.metered;
-    const { metered } = running;
-    const dropped = this.#bound(running, events);
-    const first =
-      running.isStored || progress === undefined
-        ? undefined
-        : { record: progress.record(), scope: progress.scope };
-    running.isStored = true;
-    const keptFrom = events.keptFrom;
-    return {
-      put: () => {
-        if (first !== undefined) this.rows.put(id, { ...row, keptFrom, ...first });
-        else if (dropped.length > 0) this.rows.put(id, { ...(this.rows.get(id) as CallRow), keptFrom });
-        if (part !== undefined && sealed !== undefined) this.rows.putPart(id, part.first, sealed);
-        this.rows.putProgress(id, { end, ...(metered && { metered }) });
-        for (const number of dropped) this.rows.removePart(id, number);
-      },
-      stored: () => part && events.stored(part.end),
-    };
-  }
-
   /** Keeps a log and its org's logs within their bounds. @returns the parts that are to be removed from the store */
-  #bound({ reply, isStored }: Running, events: EventLog): readonly number[] {
+  #bound({ reply, isStored }: Running): readonly number[] {
     const { callBytes, orgBytes } = this.#ports.bounds;
-    const { id, orgId } = reply.call;
+    const { call, events } = reply;
+    const { id, orgId } = call;
     this.#orgs.count(orgId, id, events.bytes);
     const beyondOrg = this.#makeRoom(orgId, id) - orgBytes;
     const beyond = Math.max(events.bytes - callBytes, Math.min(beyondOrg, events.bytes / 2));
     if (beyond <= 0) return [];
-    const parts = isStored && !reply.call.isZdr ? this.rows.partsOf(id) : events.inMemory();
+    const parts = isStored && !call.isZdr ? this.rows.partsOf(id) : events.inMemory();
     const { dropped, keptFrom, bytes } = oldest(parts, beyond);
     if (dropped.length > 0) events.dropTo(keptFrom, bytes);
     this.#orgs.count(orgId, id, events.bytes);
@@ -384,27 +296,8 @@ export class DetachedCalls implements LogKeeper {
 
   close(): void {
     clearInterval(this.#timer);
-    clearTimeout(this.#storing);
+    this.#writer.close();
   }
-}
-
-/** The first parts that have so many bytes together, but never the last part. @returns their numbers, and that of the first that is left */
-function oldest(
-  parts: Iterable<StoredPart>,
-  atLeast: number,
-): { readonly dropped: readonly number[]; readonly keptFrom: number; readonly bytes: number } {
-  const dropped: number[] = [];
-  let bytes = 0;
-  let previous: StoredPart | undefined;
-  for (const part of parts) {
-    if (previous !== undefined) {
-      dropped.push(previous.first);
-      bytes += previous.length;
-    }
-    if (bytes >= atLeast) return { dropped, keptFrom: part.first, bytes };
-    previous = part;
-  }
-  return { dropped, keptFrom: previous?.first ?? 0, bytes };
 }
 
 const isPolled = ({ isBackground, incoming, request }: PlannedCall): boolean =>

@@ -39,7 +39,7 @@ export class EventLog {
   /** Events before this one were given to the store, and before that one they are in it. */
   #givenTo: number;
   #storedTo: number;
-  /** Of each part that the store was given, the number of its first event. */
+  /** Numbers of the first events of the parts that the store was given. */
   #starts: number[];
   #waiting: (() => void)[] = [];
 

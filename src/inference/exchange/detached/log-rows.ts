@@ -125,3 +125,22 @@ export class LogRows {
     return false;
   }
 }
+
+/** The first parts that have so many bytes together, but never the last part. @returns their numbers, and that of the first that is left */
+export function oldest(
+  parts: Iterable<StoredPart>,
+  atLeast: number,
+): { readonly dropped: readonly number[]; readonly keptFrom: number; readonly bytes: number } {
+  const dropped: number[] = [];
+  let bytes = 0;
+  let previous: StoredPart | undefined;
+  for (const part of parts) {
+    if (previous !== undefined) {
+      dropped.push(previous.first);
+      bytes += previous.length;
+    }
+    if (bytes >= atLeast) return { dropped, keptFrom: part.first, bytes };
+    previous = part;
+  }
+  return { dropped, keptFrom: previous?.first ?? 0, bytes };
+}

@@ -7,7 +7,7 @@ import { type Metered, meter } from "../meter.ts";
 import { type RecordDeps, recordOf } from "../record.ts";
 import { coveredAt } from "../reservation/fit.ts";
 import { scopeOf } from "../reservation/holds.ts";
-import type { CallProgress } from "./detached-calls.ts";
+import type { CallProgress } from "./log-writer.ts";
 
 export interface ProgressDeps extends RecordDeps {
   readonly clock: { monotonic(): number };
