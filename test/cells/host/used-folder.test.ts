@@ -65,6 +65,7 @@ describe.skipIf(missing !== undefined)(`a used folder${missing === undefined ? "
   let before: { ledger: Entry[]; limits: Answer["json"]; balance: object; exportPath: string };
   const kept = new Map<string, Answer>();
   let response: Answer;
+  let conversation: string;
 
   const limitsOf = (answer: Answer) =>
     answer.json.keys.find((key: { key_id: string }) => key.key_id === budgeted.id);
@@ -91,6 +92,11 @@ describe.skipIf(missing !== undefined)(`a used folder${missing === undefined ? "
     for (let n = 0; n < CALLS; n++) expect((await alone.chat()).status).toBe(200);
     for (const name of ["whole", "stream"])
       kept.set(name, await repeated(name, alone.call, { ...HELLO, stream: name === "stream" }));
+    ({ id: conversation } = (
+      await alone.call("POST", "/v1/conversations", { body: { metadata: { of: "use" } } })
+    ).json);
+    const turn = { model: HELLO.model, input: "Begin here.", conversation };
+    expect((await alone.call("POST", "/v1/responses", { body: turn })).status).toBe(200);
     response = await alone.call("POST", "/v1/responses", { body: { model: HELLO.model, input: "Begin." } });
     expect(response.status, response.text).toBe(200);
   }
@@ -192,6 +198,21 @@ describe.skipIf(missing !== undefined)(`a used folder${missing === undefined ? "
       expect([read.status, read.text]).toEqual([200, response.text]);
       const body = { model: HELLO.model, input: "And?", previous_response_id: response.json.id };
       expect((await call("POST", "/v1/responses", { body })).status).toBe(200);
+    });
+    expect((await cells.call("DELETE", path)).status).toBe(200);
+    await everywhere(async (call) => expect((await call("GET", path)).status).toBe(404));
+  });
+
+  test("a conversation is read and goes on, at one cell after the other", async () => {
+    const path = `/v1/conversations/${conversation}`;
+    let turns = 1;
+    await everywhere(async (call) => {
+      expect((await call("GET", path)).json.metadata).toEqual({ of: "use" });
+      const body = { model: HELLO.model, input: "And?", conversation };
+      const { status, text } = await call("POST", "/v1/responses", { body });
+      expect(status, text).toBe(200);
+      turns++;
+      expect((await call("GET", `${path}/items?limit=100`)).json.data).toHaveLength(2 * turns);
     });
     expect((await cells.call("DELETE", path)).status).toBe(200);
     await everywhere(async (call) => expect((await call("GET", path)).status).toBe(404));

@@ -9,13 +9,14 @@ import type {
   SharedConversations,
 } from "../../../inference/exchange/kept/kept-rows.ts";
 import type { Cell } from "../cell.ts";
+import { FILLER } from "../dataset/dataset.ts";
 import { type Claims, unavailable } from "./claims.ts";
 import type { Forgotten } from "./forgotten.ts";
 import { claimOf, ownerPart, packConversation, unpackConversation } from "./packed.ts";
 import type { Sender } from "./sender.ts";
 
 export interface SharedConversationsOptions {
-  readonly cell: Pick<Cell, "lane" | "peers" | "signals" | "listed">;
+  readonly cell: Pick<Cell, "name" | "lane" | "peers" | "signals" | "listed">;
   readonly timers: Timers;
   readonly claims: Claims;
   readonly sender: Sender;
@@ -32,11 +33,14 @@ const TOPIC = "conversation";
 export const PEER_PREFIX = "conversation:";
 const PART_BYTES = 256 * 1024;
 
+type Named = readonly [owner: string, id: string, version: string];
+
 /** Another cell made this version: an older one need not be kept. */
 type Superseded = readonly [owner: string, id: string, version: number];
 
 export class ConversationsOfCells implements SharedConversations {
   readonly #options: SharedConversationsOptions;
+  #own: OwnRows | undefined;
 
   constructor(options: SharedConversationsOptions) {
     this.#options = options;
@@ -44,14 +48,17 @@ export class ConversationsOfCells implements SharedConversations {
 
   start(own: OwnRows): void {
     const { cell, onFailure } = this.#options;
+    this.#own = own;
     cell.signals.on(TOPIC, (content) => {
       if (!isSuperseded(content)) return;
       own.supersede(...content).catch(onFailure);
     });
     cell.peers.serve(PEER_PREFIX, async (name, offset) => {
-      const [owner = "", id = ""] = name.slice(PEER_PREFIX.length).split("|");
+      const [owner = "", id = "", version] = name.slice(PEER_PREFIX.length).split("|");
       const found = own.conversation(owner, id);
-      return found && packConversation(found).subarray(offset, offset + PART_BYTES);
+      // Parts of two versions would be none.
+      if (found === undefined || `${found.head.version}` !== version) return undefined;
+      return packConversation(found).subarray(offset, offset + PART_BYTES);
     });
   }
 
@@ -113,33 +120,45 @@ export class ConversationsOfCells implements SharedConversations {
     if (known === null || this.isForgotten(owner, id)) return undefined;
     const [version = "", cell = ""] = known.toString().split(" ");
     if (ownVersion !== undefined && ownVersion >= Number(version)) return "own";
+    // It was away when it would have been told.
+    if (ownVersion !== undefined)
+      this.#own?.supersede(owner, id, Number(version)).catch(this.#options.onFailure);
     if (bytes !== null) return unpackConversation(bytes);
-    return await this.#fromCell(cell, owner, id);
+    return await this.#fromOther(cell, [owner, id, version]);
   }
 
   /** @throws WeirError 503 where the cell is away; one that was retired has left nothing */
-  async #fromCell(cell: string, owner: string, id: string): Promise<Conversation | undefined> {
-    const { peers, listed } = this.#options.cell;
-    const name = `${PEER_PREFIX}${owner}|${id}`;
+  async #fromOther(of: string, named: Named): Promise<Conversation | undefined> {
+    const { cell } = this.#options;
+    const found = of === FILLER ? undefined : await this.#fromCell(of, named);
+    if (found !== undefined) return found;
+    const { cells } = await cell.listed().catch(() => {
+      throw unavailable();
+    });
+    const running = cells.filter(({ status }) => status !== "retired");
+    if (of !== FILLER) {
+      if (running.every((each) => each.cell !== of)) return undefined;
+      throw unavailable();
+    }
+    // A used folder that became a cell's has it, and had no name when that was told.
+    for (const { cell: name } of running) {
+      const one = name === cell.name ? undefined : await this.#fromCell(name, named);
+      if (one !== undefined) return one;
+    }
+    throw unavailable();
+  }
+
+  async #fromCell(cell: string, named: Named): Promise<Conversation | undefined> {
+    const name = PEER_PREFIX + named.join("|");
     const parts: Uint8Array[] = [];
     for (let offset = 0; ; ) {
-      const part = await peers.part(cell, name, offset);
-      if (part === undefined) {
-        if (await isRetired(listed, cell)) return undefined;
-        throw unavailable();
-      }
+      const part = await this.#options.cell.peers.part(cell, name, offset);
+      if (part === undefined) return undefined;
       parts.push(part);
       offset += part.length;
       if (part.length < PART_BYTES) return unpackConversation(Buffer.concat(parts));
     }
   }
-}
-
-async function isRetired(listed: Cell["listed"], cell: string): Promise<boolean> {
-  const known = await listed().catch(() => {
-    throw unavailable();
-  });
-  return known.cells.some((each) => each.cell === cell && each.status === "retired");
 }
 
 function isSuperseded(content: unknown): content is Superseded {

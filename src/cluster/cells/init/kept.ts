@@ -1,7 +1,17 @@
-/** What goes up of a folder's kept answers: for repeated Idempotency-Keys, and stored responses. They stay in the folder too. */
+/** What goes up of a folder's kept answers: for repeated Idempotency-Keys, stored responses, and conversations. They stay in the folder too. */
 
-import { answersInFolder, responsesInFolder } from "../../../inference/exchange/kept/kept-in-folder.ts";
-import { answerOperation, type Keeping, MOST_BYTES, responseOperation } from "../answers/packed.ts";
+import {
+  answersInFolder,
+  conversationsInFolder,
+  responsesInFolder,
+} from "../../../inference/exchange/kept/kept-in-folder.ts";
+import {
+  answerOperation,
+  conversationOperation,
+  type Keeping,
+  MOST_BYTES,
+  responseOperation,
+} from "../answers/packed.ts";
 import { Blobs, type Operation } from "../exchange/exchange.ts";
 import type { UploadStep } from "../replica/upload.ts";
 import type { DatasetPart, UploadedFolder } from "./part.ts";
@@ -28,6 +38,17 @@ const responses: DatasetPart = {
   },
 };
 
+/** Those beyond the bytes that Redis keeps are read from the folder's cell. */
+const conversations: DatasetPart = {
+  *steps(folder) {
+    yield* stepsOf(
+      conversationsInFolder(port(folder)),
+      ({ key: [owner = "", id = ""], row, isWithin }, keeping) =>
+        conversationOperation(owner, id, row, keeping, isWithin),
+    );
+  },
+};
+
 function* stepsOf<Row extends { readonly leftMs: number }>(
   rows: Iterable<Row>,
   operationOf: (row: Row, keeping: Keeping) => Operation,
@@ -44,4 +65,4 @@ function* stepsOf<Row extends { readonly leftMs: number }>(
   if (operations.length > 0) yield { operations, blobs };
 }
 
-export const KEPT_PARTS: readonly DatasetPart[] = [answers, responses];
+export const KEPT_PARTS: readonly DatasetPart[] = [answers, responses, conversations];

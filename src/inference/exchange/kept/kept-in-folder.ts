@@ -1,8 +1,16 @@
-/** Answers and responses that a gateway kept in its folder, for those that take the folder over. No gateway uses it meanwhile. */
+/** Answers, responses and conversations that a gateway kept in its folder, for those that take the folder over. No gateway uses it meanwhile. */
 import type { Store } from "../../../store/store.ts";
 import type { StoreKey } from "../../../store/tables/table.ts";
+import { type KeptItems, NO_ITEMS } from "../../../wire/responses/given-items.ts";
+import { CONVERSATION_TABLES, ITEMS_TABLE } from "./conversations/conversations.ts";
 import { ANSWER_TABLES } from "./idempotency.ts";
-import { type KeptAnswer, LEAST_ANSWER_MS, type StoredResponse } from "./kept-rows.ts";
+import {
+  type Conversation,
+  type ConversationHead,
+  type KeptAnswer,
+  LEAST_ANSWER_MS,
+  type StoredResponse,
+} from "./kept-rows.ts";
 import { RESPONSE_TABLES } from "./stored-responses.ts";
 
 interface FolderPort {
@@ -47,6 +55,23 @@ export function* responsesInFolder(folder: FolderPort): Generator<KeptInFolder<S
     const row = isWithin ? table.get([...key]) : undefined;
     const leftMs = row === undefined ? 0 : Math.floor(row.expiresMs - nowMs);
     if (row !== undefined && leftMs > 0) yield { key, row, leftMs };
+  }
+}
+
+/** All whose time is not over, each with its items where they are within `mostBytes`. Lazily. */
+export function* conversationsInFolder(
+  folder: FolderPort,
+): Generator<KeptInFolder<Conversation> & { readonly isWithin: boolean }> {
+  const { store, nowMs, mostBytes } = folder;
+  const items = store.table<KeptItems>(ITEMS_TABLE);
+  let left = mostBytes;
+  for (const { key, value: head } of store.table<ConversationHead>(CONVERSATION_TABLES.rows).range()) {
+    const leftMs = Math.floor(head.expiresMs - nowMs);
+    if (leftMs <= 0) continue;
+    left -= head.bytes;
+    const isWithin = left >= 0;
+    const row = { head, items: (isWithin ? items.get(key) : undefined) ?? NO_ITEMS };
+    yield { key: key as string[], row, leftMs, isWithin };
   }
 }
 

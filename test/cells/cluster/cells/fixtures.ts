@@ -56,7 +56,7 @@ export interface Bench {
 }
 
 /** Tables whose names begin so are of one cell alone. */
-const LOCAL = /^(?:local\.|cells\.|idempotent_|response)/;
+const LOCAL = /^(?:local\.|cells\.|idempotent_|response|conversation)/;
 export const isShared = (table: string): boolean => !LOCAL.test(table);
 
 export async function openBench(

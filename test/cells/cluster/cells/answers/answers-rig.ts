@@ -44,7 +44,7 @@ export async function keptCell(
   const conversations = new Conversations({
     ...keeping,
     timers: systemTimers,
-    most: bounds.mostConversations ?? 100,
+    most: bounds.mostConversations ?? 1000,
     shared: kept.conversations,
   });
   kept.start({
