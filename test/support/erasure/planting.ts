@@ -243,5 +243,15 @@ export async function plantInCalls(
       metadata: { it: markers.next("meta") },
     };
     await ok(gateway.call("POST", "/v1/responses", { body, key }));
+    await plantInConversation(gateway, key, markers);
   }
+}
+
+/** Items that are added by hand, and a turn. */
+async function plantInConversation(gateway: TestGateway, key: string, markers: Markers): Promise<void> {
+  const items = [{ role: "user", content: markers.next("item") }];
+  const made = { items, metadata: { it: markers.next("conversation") } };
+  const { json } = await gateway.call("POST", "/v1/conversations", { body: made, key });
+  const body = { model: "weir/sim-small", input: markers.next("turn"), conversation: json.id };
+  await ok(gateway.call("POST", "/v1/responses", { body, key }));
 }
