@@ -53,14 +53,11 @@ export async function* readEvents(log: CallLog, from: number, options: ReadOptio
       if (part.bytes.length > 0) yield part.bytes;
       lastMs = clock.monotonic();
     } else if (events.isOver) return;
-    else {
-      if (keepAliveMs > 0 && clock.monotonic() - lastMs >= keepAliveMs) {
-        yield filler;
-        lastMs = clock.monotonic();
-      }
-      // Something may have been said while the reader took that.
-      if (events.next <= next && !events.isOver) await events.changed();
-    }
+    else if (keepAliveMs > 0 && clock.monotonic() - lastMs >= keepAliveMs) {
+      // Something may be said while the reader takes it.
+      yield filler;
+      lastMs = clock.monotonic();
+    } else await events.changed();
   }
 }
 

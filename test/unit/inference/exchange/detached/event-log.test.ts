@@ -1,7 +1,10 @@
 /** The log of a call: whatever of it is in memory, in the store or gone, a reader gets every event once, in order, or is told. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { nextTurn, systemClock } from "../../../../../src/base/clock.ts";
+import type { CallLog } from "../../../../../src/inference/exchange/detached/call-log.ts";
 import { EventLog, type Part } from "../../../../../src/inference/exchange/detached/event-log.ts";
+import { readEvents } from "../../../../../src/inference/exchange/detached/read-log.ts";
 import { EventNumbers, startOf } from "../../../../../src/wire/neutral/event-numbers.ts";
 
 const event = (text: string) => `event: delta\ndata: {"text":${JSON.stringify(text)}}\n\n`;
@@ -120,4 +123,20 @@ test("readers that wait are woken by the next event, and by the end", async () =
   log.end();
   await second;
   expect(log.isOver).toBe(true);
+});
+
+test("a reader waits for events that are numbered and not committed yet", async () => {
+  const log = new EventLog(undefined);
+  log.append(log.number(Buffer.from(event("a"))));
+  const last = log.number(Buffer.from(event("b")));
+  const options = { clock: systemClock, filler: "", keepAliveMs: 0, hasLeft: () => false };
+  const reading = (async () => {
+    let text = "";
+    for await (const bytes of readEvents({ events: log } as CallLog, 0, options)) text += bytes.toString();
+    return text;
+  })();
+  await nextTurn();
+  log.append(last, true);
+  log.end();
+  expect(await reading).toBe(`id: 0\n${event("a")}id: 1\n${event("b")}`);
 });
