@@ -17,6 +17,7 @@ import {
   type TestGateway,
   testGateway,
 } from "../../../../support/gateway.ts";
+import { charges } from "../../../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../../../support/spawned-gateway.ts";
 import { LIMIT_MS, until } from "../../../../support/wait.ts";
 
@@ -148,15 +149,25 @@ export class DetachedCells {
     return await callsBy(this.gateway, url, this.gateway.simulator).call(method, path);
   }
 
-  /** What the ledger charged a call, entry by entry, once all is listed. */
+  /** What the ledger charged each call, entry by entry, once all is listed. Below zero. */
+  async charges(): Promise<Map<string, number[]>> {
+    return await charges(callsBy(this.gateway, this.at(0).url, this.gateway.simulator));
+  }
+
+  /** What the ledger charged a call, entry by entry. */
   async chargesOf(id: string): Promise<number[]> {
-    const found: number[] = [];
+    return ((await this.charges()).get(id) ?? []).map((amount) => -amount);
+  }
+
+  /** How many records each call has. */
+  async records(): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
     for (let cursor = ""; ; ) {
-      const path = `/v1/credits/ledger?limit=100&cursor=${encodeURIComponent(cursor)}`;
-      const { status, json } = await this.call(this.at(0), "GET", path);
-      expect(status, JSON.stringify(json)).toBe(200);
-      for (const entry of json.data as { ref_id?: string; request_id?: string; amount_micro_usd: number }[])
-        if ([entry.ref_id, entry.request_id].includes(id)) found.push(-entry.amount_micro_usd);
+      const path = `/v1/requests?limit=500&cursor=${encodeURIComponent(cursor)}`;
+      const { status, text, json } = await this.call(this.at(0), "GET", path);
+      expect(status, text).toBe(200);
+      for (const { request_id: id } of json.data as { request_id: string }[])
+        found.set(id, (found.get(id) ?? 0) + 1);
       cursor = json.next_cursor;
       if (cursor === "") return found;
     }
