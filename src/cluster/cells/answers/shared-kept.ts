@@ -21,7 +21,17 @@ import { ConversationsOfCells } from "./shared-conversations.ts";
 export interface SharedKeptOptions {
   readonly cell: Pick<
     Cell,
-    "name" | "entered" | "store" | "clock" | "lane" | "look" | "restates" | "peers" | "signals" | "listed"
+    | "name"
+    | "entered"
+    | "store"
+    | "clock"
+    | "lane"
+    | "look"
+    | "restates"
+    | "peers"
+    | "signals"
+    | "listed"
+    | "standings"
   >;
   readonly timers: Timers;
   readonly onFailure: (error: unknown) => void;
@@ -149,10 +159,10 @@ export class SharedKept {
   /** A cell that is away for a while has not ended: its calls go on, or end once it is back. */
   async #isOver({ cell: name, life }: Place): Promise<boolean> {
     const { cell, timers } = this.#options;
-    const listed = cell.listed().catch(() => undefined);
-    const known = await inTime(listed, PATIENCE_MS, () => undefined, timers);
+    const looked = cell.standings.all().catch(() => undefined);
+    const known = await inTime(looked, PATIENCE_MS, () => undefined, timers);
     if (known === undefined) throw unavailable();
-    const found = known.cells.find((each) => each.cell === name);
+    const found = known.find((each) => each.name === name);
     return found === undefined || found.status === "retired" || String(found.life) !== life;
   }
 

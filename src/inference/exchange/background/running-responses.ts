@@ -4,7 +4,7 @@ import { fail, WeirError } from "../../../base/errors.ts";
 import { FORMATS } from "../../../wire/formats.ts";
 import type { DetachedCalls } from "../detached/detached-calls.ts";
 import type { ReadableCall } from "../detached/read-log.ts";
-import type { StoredResponse } from "../kept/kept-rows.ts";
+import type { Place, StoredResponse } from "../kept/kept-rows.ts";
 import type { ResponseOwner, StoredResponses } from "../kept/stored-responses.ts";
 
 export interface RunningResponsesDeps {
@@ -57,7 +57,7 @@ export class RunningResponses {
     { after, hasLeft }: { readonly after: number | undefined; readonly hasLeft: () => boolean },
   ): Promise<AsyncGenerator<Buffer>> {
     if (stored.background === undefined) throw notStreamed(NOT_IN_BACKGROUND);
-    const call = await this.#callOf(asker, id);
+    const call = await this.#callOf(asker, id, stored.background);
     if (call === undefined && stored.background.status === "in_progress")
       throw fail("gateway_unavailable", AWAY, { retryAfterMs: 1000 });
     if (call === undefined) throw notStreamed(NO_LONGER);
@@ -85,7 +85,7 @@ export class RunningResponses {
     const { clock, responses, timers } = this.#deps;
     const untilMs = clock.monotonic() + CANCEL_MS;
     const isLate = () => clock.monotonic() >= untilMs;
-    const call = await this.#callOf(asker, id);
+    const call = await this.#callOf(asker, id, background);
     if (call !== undefined) {
       await call.cancel();
       const rest = call.events(END, { clock, keepAliveMs: 0, filler: "", hasLeft: isLate });
@@ -99,8 +99,13 @@ export class RunningResponses {
     }
   }
 
-  async #callOf({ orgId, projectId, environment }: Asker, id: string): Promise<ReadableCall | undefined> {
-    const found = await this.#deps.calls.readable(id.slice(FORMAT.idPrefix.length));
+  /** The call at the cell that runs it, or ran it. @throws WeirError 503 where that is away */
+  async #callOf(
+    { orgId, projectId, environment }: Asker,
+    id: string,
+    { cell }: Place,
+  ): Promise<ReadableCall | undefined> {
+    const found = await this.#deps.calls.readable(id.slice(FORMAT.idPrefix.length), cell);
     if (found === undefined) return undefined;
     const { call } = found;
     const isOwn = call.orgId === orgId && call.projectId === projectId && call.environment === environment;
