@@ -2159,6 +2159,7 @@ export interface Operations {
           provider: string;
           endpoint_id: string;
           stream: boolean;
+          detached: boolean;
           started_at: string;
           ttft_ms: number;
         })[];
@@ -2174,6 +2175,7 @@ export interface Operations {
         provider: string;
         endpoint_id: string;
         stream: boolean;
+        detached: boolean;
         started_at: string;
       };
     } | {

@@ -44,6 +44,8 @@ export const packedCall = z.object({
   appId: word,
   model: word,
   isStream: z.boolean(),
+  // A gateway of an earlier release, during an update, has no such calls.
+  isDetached: z.boolean().default(false),
   startedAtMs: z.int().min(0).max(8_000_000_000_000),
   provider: word,
   endpointId: word,

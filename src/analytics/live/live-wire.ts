@@ -22,6 +22,9 @@ const startedSchema = z.object({
   provider: z.string().describe("Who is asked first; empty where that is not known yet."),
   endpoint_id: z.string().describe("Which endpoint is asked first; empty where that is not known yet."),
   stream: z.boolean().describe("The answer comes as server-sent events."),
+  detached: z
+    .boolean()
+    .describe("It goes on without its client; `GET /v1/generation/{id}/stream` has what it says."),
   started_at: field.time("When the call arrived"),
 });
 
@@ -110,6 +113,7 @@ export const startedWire = (call: RunningCall): z.input<typeof startedSchema> =>
   provider: call.provider,
   endpoint_id: call.endpointId,
   stream: call.isStream,
+  detached: call.isDetached,
   started_at: isoTime(call.startedAtMs),
 });
 

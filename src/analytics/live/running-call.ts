@@ -11,6 +11,8 @@ export interface RunningCall {
   readonly appId: string;
   readonly model: string;
   readonly isStream: boolean;
+  /** It goes on without its client, and whoever may reads what it says. */
+  readonly isDetached: boolean;
   /** When it arrived; wall clock, milliseconds. */
   readonly startedAtMs: number;
   /** Provider and id of the endpoint that is asked, or answers; both empty while none is known. */

@@ -31,7 +31,11 @@ async function invited(name: string, role: string): Promise<SignedInPerson> {
 const idOf = (answer: { headers: Headers }): string => answer.headers.get("x-svc-request-id") ?? "";
 
 /** A stream that does not end before it is told to: its call runs meanwhile. */
-async function runningStream(text = "[[sim tokens=400 gap_ms=20]]", key = gateway.liveKey) {
+async function runningStream(
+  text = "[[sim tokens=400 gap_ms=20]]",
+  key = gateway.liveKey,
+  on_disconnect = "cancel",
+) {
   const cut = new AbortController();
   const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
@@ -41,6 +45,7 @@ async function runningStream(text = "[[sim tokens=400 gap_ms=20]]", key = gatewa
       stream: true,
       max_tokens: 400,
       messages: [{ role: "user", content: text }],
+      svc: { on_disconnect },
     }),
     signal: cut.signal,
   });
@@ -82,6 +87,7 @@ test("a streamed call is shown when it begins, at its first token and at its end
     key_id: ended.key_id,
     app_id: "",
     stream: true,
+    detached: false,
   });
   expect(Date.parse(started.started_at)).toBe(Date.parse(`${ended.ts.replace(" ", "T")}Z`));
   expect(first).toMatchObject({ provider: "simulator", ttft_ms: expect.any(Number) });
@@ -111,6 +117,21 @@ test("who comes while a call runs is sent it, and a whole answer has no first to
   const next = await open("kinds=calls");
   await until("nothing runs", () => next.of("running")[0]?.data.count === 0);
   expect(client.of("credit")).toEqual([]);
+});
+
+test("a call that goes on without its client is told as detached, when it begins and while it runs", async () => {
+  const first = await open("kinds=calls");
+  await until("it listens", () => first.of("running").length > 0);
+  const call = await runningStream(undefined, undefined, "detach");
+  call.end();
+  await until("it has begun", () => first.callNames(call.id).includes("call.started"));
+  const next = await open("kinds=calls");
+  await until("what runs is shown", () => next.of("running").length > 0);
+  const detached = { request_id: call.id, detached: true };
+  expect(first.of("call.started")[0]?.data).toMatchObject(detached);
+  expect(next.of("running")[0]?.data.calls).toMatchObject([detached]);
+  expect((await gateway.call("POST", `/v1/generation/${call.id}/cancel`)).status).toBe(200);
+  await until("its end is shown", () => first.callNames(call.id).at(-1) === "call.ended");
 });
 
 test("filters leave calls out; those of an end leave out what runs", async () => {

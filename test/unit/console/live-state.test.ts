@@ -36,6 +36,7 @@ const call = (id: string) => ({
   provider: "",
   endpoint_id: "",
   stream: true,
+  detached: false,
   started_at: "2026-11-30T10:00:00.000Z",
 });
 const event = (name: string, data: unknown, id = ""): LiveEvent => ({ name, id, data });

@@ -53,6 +53,7 @@ function runningCall(call: ReservedCall, ttftMs: number): RunningCall {
     appId: call.app,
     model: call.model.id,
     isStream: call.request.facts.stream,
+    isDetached: call.detached !== undefined,
     startedAtMs: incoming.tsMs,
     provider: endpoint?.provider.id ?? "",
     endpointId: endpoint?.id ?? "",

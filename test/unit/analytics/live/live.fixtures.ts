@@ -17,6 +17,7 @@ export const running = (requestId: string, change: Partial<RunningCall> = {}): R
   appId: "",
   model: "acme/model",
   isStream: true,
+  isDetached: false,
   startedAtMs: 1000,
   provider: "acme",
   endpointId: "ep_1",
