@@ -1,6 +1,7 @@
 /** A log as one reader gets it: at its own pace, from an event on, until the call has ended. */
 import type { Clock } from "../../../base/clock.ts";
 import { fail, type WeirError } from "../../../base/errors.ts";
+import { brokenOffEvent } from "./broken-off.ts";
 import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
 
 /** A detached call that can be read, here or at another cell. */
@@ -20,7 +21,7 @@ export interface ReadableCall {
 /** A call of this process. */
 export const readable = (log: CallLog): ReadableCall => ({
   call: log.call,
-  events: (last, options) => readEvents(log, firstFor(log, nextBehind(last)), options),
+  events: (last, options) => readEvents(log, nextBehind(last), options),
   whole: (hasLeft) => readWhole(log, hasLeft),
   async cancel() {
     log.cancel();
@@ -42,6 +43,7 @@ export async function* readEvents(log: CallLog, from: number, options: ReadOptio
   const { clock, keepAliveMs } = options;
   const filler = Buffer.from(options.filler);
   const { events } = log;
+  if (isBehindEnd(log, from)) yield brokenOffEvent(log.call, from).bytes;
   let next = from;
   // The first look finds nothing: the reader is told at once that it is connected.
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -71,13 +73,12 @@ export function nextBehind(last: string): number {
   return Number(last) + 1;
 }
 
-/** The number of the event that a reader gets first. @param next that it wants */
-export function firstFor(log: CallLog, next: number): number {
-  const { events } = log;
-  // A client may have got more than its process, which was killed, had stored: it gets the end of the stream, once more perhaps.
-  const isBehindEnd = log.isBrokenOff && next >= events.next;
-  return isBehindEnd ? Math.max(0, events.next - 1) : next;
-}
+/**
+ * Whether a reader may have more than is kept: the call's process was killed before it had stored that. The error at the end then follows
+ * what the reader has, with a number behind that; one that knows it gets it once more.
+ */
+export const isBehindEnd = ({ isBrokenOff, events }: CallLog, next: number): boolean =>
+  isBrokenOff && next >= events.next;
 
 /** @param keptFrom the first event that is kept */
 export const notKept = (keptFrom: number, next: number): WeirError => {

@@ -1,8 +1,9 @@
 /** Answers other cells whose readers want a call of this one. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../../../../base/clock.ts";
+import { brokenOffEvent } from "../broken-off.ts";
 import type { CallLog } from "../call-log.ts";
-import { firstFor } from "../read-log.ts";
+import { isBehindEnd } from "../read-log.ts";
 import {
   CANCEL,
   EVENTS,
@@ -76,11 +77,14 @@ async function eventsSaid(
   gather: () => number,
 ): Promise<EventsSaid> {
   const { events, isBrokenOff } = log;
-  const from = isFirst ? firstFor(log, next) : next;
+  if (isFirst && isBehindEnd(log, next)) {
+    const { bytes, end } = brokenOffEvent(log.call, next);
+    return { kind: "said", isBrokenOff, bytes, next: end, skip: 0 };
+  }
   const endMs = clock.monotonic() + waitMs;
   let hasGathered = false;
   for (;;) {
-    const part = events.read(from);
+    const part = events.read(next);
     if (part === "lost") return { kind: "lost", isBrokenOff, keptFrom: events.keptFrom };
     if (part !== undefined) {
       const mayGrow = part.end >= events.next && !events.isOver && part.bytes.length < PIECE_BYTES;

@@ -86,25 +86,20 @@ class CallOfOther implements ReadableCall {
     const { clock, keepAliveMs, hasLeft } = options;
     const filler = Buffer.from(options.filler);
     const log = new Following(this.#cells, this.#cell, this.call.id, from);
-    let saidMs = clock.monotonic();
+    // The first question has nothing: the reader is told at once that it is connected.
+    let fillerMs = keepAliveMs > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
     while (!hasLeft()) {
-      const silentMs = clock.monotonic() - saidMs;
-      if (keepAliveMs > 0 && silentMs >= keepAliveMs) {
-        yield filler;
-        saidMs = clock.monotonic();
-        continue;
-      }
-      const bytes = await log.more(keepAliveMs > 0 ? keepAliveMs - silentMs : MOST_WAIT_MS);
+      const bytes = await log.more(fillerMs - clock.monotonic());
       if (bytes === "over") return;
       if (bytes === "gone") {
         const last = await this.#lastEvent(log.next);
         yield last;
         return;
       }
-      if (bytes !== undefined) {
-        yield bytes;
-        saidMs = clock.monotonic();
-      }
+      if (bytes !== undefined) yield bytes;
+      else if (clock.monotonic() >= fillerMs) yield filler;
+      else continue;
+      if (keepAliveMs > 0) fillerMs = clock.monotonic() + keepAliveMs;
     }
   }
 

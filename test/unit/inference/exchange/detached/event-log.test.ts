@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { nextTurn, systemClock } from "../../../../../src/base/clock.ts";
-import type { CallLog } from "../../../../../src/inference/exchange/detached/call-log.ts";
+import { brokenOffEvent } from "../../../../../src/inference/exchange/detached/broken-off.ts";
+import type { CallLog, LoggedCall } from "../../../../../src/inference/exchange/detached/call-log.ts";
 import { EventLog, type Part } from "../../../../../src/inference/exchange/detached/event-log.ts";
 import { readEvents } from "../../../../../src/inference/exchange/detached/read-log.ts";
 import { EventNumbers, startOf } from "../../../../../src/wire/neutral/event-numbers.ts";
@@ -125,16 +126,32 @@ test("readers that wait are woken by the next event, and by the end", async () =
   expect(log.isOver).toBe(true);
 });
 
+async function readFrom(log: CallLog, first: number): Promise<string> {
+  const options = { clock: systemClock, filler: "", keepAliveMs: 0, hasLeft: () => false };
+  let text = "";
+  for await (const bytes of readEvents(log, first, options)) text += bytes.toString();
+  return text;
+}
+
+test("who has more than a killed process had stored gets the end behind it, with a number that is new to it", async () => {
+  const call = { id: "R", format: "chat" } as LoggedCall;
+  const events = new EventLog(undefined);
+  events.append(events.number(Buffer.from(event("a"))));
+  const error = brokenOffEvent(call, 1).bytes.toString();
+  events.append(events.number(Buffer.from(error.slice(error.indexOf("data:")))));
+  events.end();
+  const killed = { events, call, isBrokenOff: true } as CallLog;
+  expect(await readFrom(killed, 0)).toBe(`id: 0\n${event("a")}${error}`);
+  expect(await readFrom(killed, 1)).toBe(error);
+  for (const next of [2, 7]) expect(await readFrom(killed, next)).toBe(error.replace("id: 1", `id: ${next}`));
+  expect(await readFrom({ ...killed, isBrokenOff: false }, 7)).toBe("");
+});
+
 test("a reader waits for events that are numbered and not committed yet", async () => {
   const log = new EventLog(undefined);
   log.append(log.number(Buffer.from(event("a"))));
   const last = log.number(Buffer.from(event("b")));
-  const options = { clock: systemClock, filler: "", keepAliveMs: 0, hasLeft: () => false };
-  const reading = (async () => {
-    let text = "";
-    for await (const bytes of readEvents({ events: log } as CallLog, 0, options)) text += bytes.toString();
-    return text;
-  })();
+  const reading = readFrom({ events: log } as CallLog, 0);
   await nextTurn();
   log.append(last, true);
   log.end();
