@@ -57,6 +57,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/long-calls.md 2": "test/process/inference/long-calls.test.ts runs it",
   "docs/long-calls.md 3": "test/process/inference/long-calls.test.ts runs it",
   "docs/long-calls.md 4": "needs the client above it; long-calls.test.ts calls that so",
+  "docs/long-calls.md 5": "test/process/inference/background.test.ts runs it",
   "docs/money.md 1": "an entry of the list; test/cells/host/lost-folder.test.ts reads such ones",
   "docs/plans.md 1": "a list of plans; test/unit/billing/subscriptions/plans-file.test.ts reads such files",
   "docs/receipts.md 1": "needs the id of a call; test/engine/money/books.test.ts gets and checks a receipt",
