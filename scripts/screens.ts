@@ -73,7 +73,7 @@ async function takeAll(browser: Browser, url: string): Promise<void> {
     pages.set(name, page);
     await takeOne(page, url, samples, picture);
   }
-  calls?.end();
+  await calls?.end();
 }
 
 async function openPage(browser: Browser, session: Session, { width, theme }: Picture): Promise<Page> {

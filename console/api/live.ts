@@ -8,7 +8,7 @@ import { batch, type ReadonlySignal, signal, useComputed } from "@preact/signals
 import { useEffect } from "preact/hooks";
 import { me } from "../app/session.ts";
 import { ApiError, headersOf, pathOf, sent } from "./call.ts";
-import { EventReader } from "./event-reader.ts";
+import { readEvents, rest, whileSeen } from "./event-stream.ts";
 import { after, type LiveEvent, type LiveState, NOTHING_YET } from "./live-state.ts";
 
 export interface Live {
@@ -50,7 +50,7 @@ class LiveTab {
     // Another person of this browser has streams of their own: another role may see other calls.
     this.#name = `weir.live.${me.peek()?.user.id}.${org}`;
     if (navigator.locks === undefined) {
-      void this.#readWhileSeen();
+      void whileSeen(this.#over.signal, (signal) => this.#readOn(signal));
       return;
     }
     this.#others = new BroadcastChannel(this.#name);
@@ -69,17 +69,6 @@ class LiveTab {
     const { signal } = this.#over;
     const read = () => this.#readOn(signal);
     await navigator.locks.request(this.#name, { signal }, read).catch(() => undefined);
-  }
-
-  async #readWhileSeen(): Promise<void> {
-    const over = this.#over.signal;
-    while (!over.aborted) {
-      await untilTab("visible", over);
-      const hidden = new AbortController();
-      const signal = AbortSignal.any([over, hidden.signal]);
-      void untilTab("hidden", signal).then(() => hidden.abort());
-      await this.#readOn(signal);
-    }
   }
 
   /** @param signal when it is to end */
@@ -109,16 +98,11 @@ class LiveTab {
       signal,
     });
     fault.value = undefined;
-    const reader = new EventReader();
-    const pieces = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-    for (let piece = await pieces?.read(); piece?.done === false; piece = await pieces?.read()) {
-      const events = reader
-        .read(piece.value)
-        .map(({ name, id, data }) => ({ name, id, data: JSON.parse(data) }));
-      if (events.length === 0) continue;
+    await readEvents(answer, (sent) => {
+      const events = sent.map(({ name, id, data }) => ({ name, id, data: JSON.parse(data) }));
       this.#tell({ kind: "events", events });
       this.#take(events);
-    }
+    });
   }
 
   #failed(error: ApiError): void {
@@ -167,35 +151,6 @@ class LiveTab {
     this.#waiting = [];
     state.value = after(state.peek(), waiting);
   }
-}
-
-/** Resolves once the signal has told it, or after so many milliseconds. */
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (signal.aborted) return done();
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      done();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end);
-  });
-}
-
-/** Resolves once this tab is seen, or hidden, or once the signal has told it. */
-function untilTab(is: DocumentVisibilityState, signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    const look = () => {
-      if (document.visibilityState !== is && !signal.aborted) return;
-      document.removeEventListener("visibilitychange", look);
-      signal.removeEventListener("abort", look);
-      done();
-    };
-    document.addEventListener("visibilitychange", look);
-    signal.addEventListener("abort", look);
-    look();
-  });
 }
 
 /** The live state of an org, for as long as the caller is on the page. @param org id; empty: nothing is listened to */

@@ -2,6 +2,7 @@
 
 /** Method, path, and who may call it, as `x-svc-access` says. */
 export const ROUTES = {
+  cancelCall: ["POST", "/v1/generation/{id}/cancel", "inference / member"],
   createKey: ["POST", "/v1/keys", "write:keys / member"],
   createPlaygroundKey: ["POST", "/v1/playground/key", "no key / member"],
   createTopup: ["POST", "/v1/credits/topups", "write:billing / billing"],
@@ -37,6 +38,7 @@ export const ROUTES = {
   listTopups: ["GET", "/v1/credits/topups", "read:billing / billing"],
   logout: ["POST", "/auth/logout", "public"],
   quoteTopup: ["GET", "/v1/credits/topups/quote", "read:billing / billing"],
+  readCallStream: ["GET", "/v1/generation/{id}/stream", "inference / viewer"],
   refundTopup: ["POST", "/v1/credits/topups/{id}/refund", "write:billing / billing"],
   resendInvoice: ["POST", "/v1/invoices/{id}/resend", "write:billing / billing"],
   revokeKey: ["DELETE", "/v1/keys/{id}", "write:keys / member"],
@@ -65,6 +67,17 @@ export const ROLE_SCOPES = {
 } as const;
 
 export interface Operations {
+  cancelCall: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      cancelled: true;
+    };
+  };
   createKey: {
     params: undefined;
     query: undefined;
@@ -1845,6 +1858,14 @@ export interface Operations {
       min_amount_minor: number;
       display: string;
     };
+  };
+  readCallStream: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: string;
   };
   refundTopup: {
     params: {

@@ -4,7 +4,7 @@
  */
 import { computed, signal } from "@preact/signals";
 import { type Answer, ApiError, call, callAs, type Name } from "../api/call.ts";
-import { ROLE_OPENS, ROUTES } from "../api/operations.ts";
+import { ROLE_OPENS, ROLE_SCOPES, ROUTES } from "../api/operations.ts";
 
 export type Me = Answer<"getMe">;
 type ListedOrg = Me["orgs"][number];
@@ -56,6 +56,10 @@ export function mayCall(name: Name): boolean {
   if (person === undefined || mine === undefined) return false;
   return ROLE_OPENS[mine].some((least) => least === person);
 }
+
+/** Whether the person's role reads what other keys' calls asked and were answered, while they run too. */
+export const mayReadPayloads = (): boolean =>
+  role.value !== undefined && ROLE_SCOPES[role.value].some((scope) => scope === "read:payloads");
 
 /** Signs out here, and at the identity provider. */
 export async function signOut(): Promise<void> {

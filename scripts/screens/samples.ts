@@ -93,12 +93,14 @@ export async function ownerAt(url: string): Promise<Person> {
   return owner;
 }
 
-/** Streams that last until they are ended, so that something runs. */
+/** Streams that last until they are ended, so that something runs; one of them is detached. */
 export interface RunningCalls {
-  end(): void;
+  end(): Promise<void>;
 }
 
 const RUNNING = ["openai/gpt-5.4", "google/gemini-3.5-flash", "openai/gpt-5.4-mini"] as const;
+
+const LASTS = "[[sim tokens=6000 gap_ms=100]]";
 
 export async function runCalls(url: string, owner: Person): Promise<RunningCalls> {
   const { data: projects } = await owner.call<{ data: { id: string }[] }>("GET", "/v1/projects");
@@ -108,22 +110,33 @@ export async function runCalls(url: string, owner: Person): Promise<RunningCalls
     project_id: projects[0]?.id,
   });
   const over = new AbortController();
-  const call = async (model: string, text: string) => {
-    const answer = await fetch(`${url}/v1/chat/completions`, {
+  const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
+  const begin = (model: string, content: string, on_disconnect = "cancel") =>
+    fetch(`${url}/v1/chat/completions`, {
       method: "POST",
       signal: over.signal,
-      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
-      body: JSON.stringify({ model, stream: true, messages: [{ role: "user", content: text }] }),
+      headers,
+      body: JSON.stringify({
+        model,
+        stream: true,
+        messages: [{ role: "user", content }],
+        svc: { on_disconnect },
+      }),
     });
-    await answer.text();
+  const call = async (model: string, text: string) => {
+    await (await begin(model, text)).text();
   };
   const quietly = (done: Promise<void>) => void done.catch(() => undefined);
-  for (const model of RUNNING) quietly(call(model, "[[sim tokens=6000 gap_ms=100]]"));
+  for (const model of RUNNING) quietly(call(model, LASTS));
+  const detached = await begin(RUNNING[0], LASTS, "detach");
   const short = setInterval(() => quietly(call("openai/gpt-5.4-mini", "[[sim tokens=5 gap_ms=50]]")), 1000);
   return {
-    end() {
+    async end() {
       clearInterval(short);
       over.abort();
+      // It would go on without its client.
+      const id = detached.headers.get("x-svc-request-id");
+      await fetch(`${url}/v1/generation/${id}/cancel`, { method: "POST", headers });
     },
   };
 }

@@ -17,6 +17,8 @@ export interface View {
   readonly shows?: string;
   /** Operations without which a role does not see it: as in `console/app/pages.ts`, and what the view itself is about. */
   readonly needs?: readonly Operation[];
+  /** It shows what calls say while they run. */
+  readonly readsPayloads?: boolean;
   /** Keys pressed once its page is there. */
   readonly press?: string;
   /** Selectors of what is clicked, one after the other, once its page is there: a menu, a dialog. */
@@ -52,6 +54,23 @@ export const VIEWS: readonly View[] = [
     shows: "[aria-label='Ended calls'] tbody tr",
     needs: ["listRequests"],
     withCalls: true,
+  },
+  {
+    name: "live-call",
+    address: "live",
+    click: ["a:has-text('Watch')"],
+    shows: ".turn",
+    needs: ["listRequests", "readCallStream"],
+    readsPayloads: true,
+    withCalls: true,
+  },
+  {
+    name: "live-call-missing",
+    address: ({ answered }) => `live/${answered}`,
+    shows: "main .note",
+    needs: ["listRequests", "readCallStream"],
+    readsPayloads: true,
+    isError: true,
   },
   {
     name: "request-missing",

@@ -2,8 +2,8 @@
 
 import { useLive } from "../../api/live.ts";
 import type { EndedCall, RunningCall } from "../../api/live-state.ts";
-import { filter, setFilters } from "../../app/router.ts";
-import { mayCall, org } from "../../app/session.ts";
+import { filter, segments, setFilters } from "../../app/router.ts";
+import { mayCall, mayReadPayloads, org } from "../../app/session.ts";
 import { TextField } from "../../parts/field.tsx";
 import { Figure } from "../../parts/figure.tsx";
 import { Link } from "../../parts/link.tsx";
@@ -14,6 +14,7 @@ import { When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
 import { CallStatus } from "../requests/call-status.tsx";
 import { Elapsed } from "./elapsed.tsx";
+import { WatchedCall } from "./watched-call.tsx";
 
 const wanted = filter("q");
 
@@ -44,7 +45,7 @@ const RUNNING: readonly Column<RunningCall>[] = [
     cell: ({ ttft_ms: ms }) => (ms === undefined || ms === 0 ? "–" : format.value.duration(ms)),
   },
   { head: "Running", isNumber: true, cell: ({ started_at: at }) => <Elapsed since={at} /> },
-  { head: "Request", cell: ({ request_id: id }) => <code>{id}</code> },
+  { head: "Request", cell: (call) => <RunningId call={call} /> },
 ];
 
 const ENDED: readonly Column<EndedCall>[] = [
@@ -84,7 +85,23 @@ const KeyLink = ({ id }: { readonly id: string }) =>
     <code>{id.slice(-6)}</code>
   );
 
+/** What a detached call says can be watched, by whoever may read it. */
+function RunningId({ call: { request_id: id, detached } }: { readonly call: RunningCall }) {
+  if (!detached || !mayReadPayloads()) return <code>{id}</code>;
+  return (
+    <Link to={["live", id]}>
+      Watch <code>{id}</code>
+    </Link>
+  );
+}
+
+/** All calls, or one whose id is in the address, as it runs. */
 export function Live() {
+  const id = segments.value[2];
+  return id === undefined ? <AllCalls /> : <WatchedCall key={id} id={id} />;
+}
+
+function AllCalls() {
   const { state, fault } = useLive(org.value?.id ?? "");
   const { running, ended, endedCount, credit, missed, position } = state.value;
   const runs = [...running.values()].toReversed().filter((call) => has(call, wanted.value));

@@ -1,7 +1,7 @@
 /** One request: what was decided, what was asked and answered, how long it took, and what it cost. */
 import { useAnswer } from "../../api/answers.ts";
 import type { Answer } from "../../api/call.ts";
-import { mayCall } from "../../app/session.ts";
+import { mayCall, mayReadPayloads } from "../../app/session.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Figure } from "../../parts/figure.tsx";
@@ -43,6 +43,12 @@ export function RequestDetail({ id }: { readonly id: string }) {
       {fault.value?.status === 404 && (
         <Note>
           A request is found here some seconds after it has ended, and for as long as the org keeps records.
+          {mayReadPayloads() && (
+            <>
+              {" "}
+              One that is detached can be <Link to={["live", id]}>watched while it runs</Link>.
+            </>
+          )}
         </Note>
       )}
       {detail === undefined && (isBusy.value || fault.value === undefined) && <Waiting />}

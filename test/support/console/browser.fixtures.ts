@@ -73,15 +73,16 @@ function watched(page: Page, origin: string): WatchedPage {
   return { page, told, received };
 }
 
-/** What a page has asked for and not got yet, the live stream left out: that one never ends. */
+/** What a page has asked for and not got yet, streams left out: they end when what they tell of does. */
 const asked = new WeakMap<Page, Set<Request>>();
+const STREAMS = /^\/v1\/(?:live|generation\/\w+\/stream)$/;
 
 /** What `untilShown` reads. To be called before the page asks for anything. */
 export function countRequests(page: Page): void {
   const open = new Set<Request>();
   asked.set(page, open);
   page.on("request", (request) => {
-    if (new URL(request.url()).pathname !== "/v1/live") open.add(request);
+    if (!STREAMS.test(new URL(request.url()).pathname)) open.add(request);
   });
   const over = (request: Request) => void open.delete(request);
   page.on("requestfinished", over);

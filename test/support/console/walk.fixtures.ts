@@ -1,6 +1,6 @@
 /** A walk over the views of the console, by somebody of a role: what is wrong with each, and whether the role meets what it may open. */
 import type { Page } from "playwright-core";
-import { ROLE_OPENS, ROUTES } from "../../../console/api/operations.ts";
+import { ROLE_OPENS, ROLE_SCOPES, ROUTES } from "../../../console/api/operations.ts";
 import type { Samples } from "../../../scripts/screens/samples.ts";
 import { addressOf, shownBy, VIEWS, type View } from "../../../scripts/screens/views.ts";
 import { begin, ORG } from "../../../scripts/screens/walk.ts";
@@ -13,7 +13,8 @@ export type Role = keyof typeof ROLE_OPENS;
 const NOT_OPEN = "Not open to your role";
 
 /** Whether a role may call all that a view needs. */
-const isOpen = ({ needs = [] }: View, role: Role): boolean =>
+const isOpen = ({ needs = [], readsPayloads = false }: View, role: Role): boolean =>
+  (!readsPayloads || ROLE_SCOPES[role].some((scope) => scope === "read:payloads")) &&
   needs.every((name) => {
     const [, person = ""] = ROUTES[name][2].split(" / ");
     return ROLE_OPENS[role].some((level) => level === person);
