@@ -243,6 +243,8 @@ export async function plantInCalls(
       metadata: { it: markers.next("meta") },
     };
     await ok(gateway.call("POST", "/v1/responses", { body, key }));
+    const detached = { messages: [{ role: "user", content: markers.next("detached") }], stream: true };
+    await ok(gateway.chat({ ...detached, svc: { on_disconnect: "detach" } }, { key }));
     await plantInConversation(gateway, key, markers);
   }
 }
