@@ -43,6 +43,7 @@ afterAll(async () => {
 });
 
 const relays: Relay[] = [];
+const APP = { metadata: { app: "whole" } };
 /** Tokens of an answer that is longer than what is kept of one. */
 const LONG = 1000;
 const by = (name: string) => ({ route: { providers: { only: [name] } } });
@@ -110,11 +111,18 @@ test("a call of a tool is shown with its name and arguments", async () => {
   expect((await said(ada)).map((text) => JSON.parse(text))).toHaveLength(1);
 });
 
-test("an answer that is no stream is shown as it is", async () => {
-  const response = await begin(world.gateway, "chat", { body: { stream: false }, svc: by("thinks") });
-  const whole = await response.json();
-  await ada.open(`first/live/${response.headers.get("x-svc-request-id")}`);
+test("an answer that is no stream is waited for, and shown as it is once it is there", async () => {
+  const calls = provider.asked.length;
+  const call = begin(world.gateway, "chat", { body: { stream: false }, svc: { ...by("led"), ...APP } });
+  await until("it is asked for", () => provider.asked.length > calls);
+  await ada.open(`first/live?q=${APP.metadata.app}`);
+  await ada.page.getByRole("link", { name: /^Watch / }).click();
+  await shown(ada).getByText("It has said nothing yet.").waitFor();
+  say(" and all of it.");
+  finish();
   await shown(ada).getByText("ended", { exact: true }).waitFor();
+  const whole = JSON.parse(await (await call).text());
+  expect(whole.choices[0].message.content).toBe("One and all of it.");
   expect(JSON.parse((await shown(ada).locator("pre").textContent()) ?? "")).toEqual(whole);
   expect(ada.told).toEqual([]);
 });
