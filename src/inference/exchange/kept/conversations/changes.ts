@@ -53,9 +53,10 @@ export class ConversationChanges {
       head: { createdS: Math.floor(clock.now() / 1000), metadata, ...NEVER_ANSWERED },
     };
     this.#assertSize(made);
-    await conversations.assertRoomFor(key, id);
     const room = await this.#room(key, conversationBytes(made));
     try {
+      // Behind the quota: over cells it counts from now on, also if it is not stored.
+      await conversations.assertRoomFor(key, id);
       await store.act(() => conversations.add(key, id, made));
     } finally {
       room.release();

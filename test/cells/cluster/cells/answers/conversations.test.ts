@@ -154,7 +154,7 @@ describe("a cell that is away", () => {
     const [one, two] = [await cell("small", { mostBytes: 2000 }), await cell("b")];
     const key = keyOf("cold");
     const id = await begin(one, key);
-    // Of several parts.
+    // It has several parts.
     const long = "x".repeat(600_000);
     await turn(one, id, long, key);
     expect(await keysOf("bytes:c/cold")).toEqual([]);
