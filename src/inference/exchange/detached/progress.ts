@@ -1,5 +1,4 @@
 /** What a running detached call would be charged, and its record, if its process ended now. */
-import { fail } from "../../../base/errors.ts";
 import type { ByokFee } from "../../../base/usage.ts";
 import type { AnswerStream } from "../../../wire/format.ts";
 import type { ReservedCall } from "../call.ts";
@@ -7,6 +6,7 @@ import { type Metered, meter } from "../meter.ts";
 import { type RecordDeps, recordOf } from "../record.ts";
 import { coveredAt } from "../reservation/fit.ts";
 import { scopeOf } from "../reservation/holds.ts";
+import { BROKEN_OFF } from "./broken-off.ts";
 import type { CallProgress } from "./log-writer.ts";
 
 export interface ProgressDeps extends RecordDeps {
@@ -20,11 +20,6 @@ export interface Telling {
   /** More was read of its answer than was told. */
   readonly isAhead: boolean;
 }
-
-export const BROKEN_OFF = fail(
-  "gateway_unavailable",
-  "The gateway that made this call ended before the call did. What it had said was charged.",
-);
 
 export function progressOf(
   deps: ProgressDeps,

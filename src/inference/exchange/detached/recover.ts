@@ -7,11 +7,10 @@ import type { Clock } from "../../../base/clock.ts";
 import type { CallRecord } from "../../../record/record.ts";
 import type { Store } from "../../../store/store.ts";
 import { chargingFormer, type HoldDeps } from "../reservation/holds.ts";
-import { brokenOffEvent, wholeBrokenOff } from "./broken-off.ts";
+import { BROKEN_OFF, brokenOffEvent, wholeBrokenOff } from "./broken-off.ts";
 import type { Part } from "./event-log.ts";
 import type { LogCipher } from "./log-cipher.ts";
 import type { CallRow, LogRows, ProgressRow } from "./log-rows.ts";
-import { BROKEN_OFF } from "./progress.ts";
 
 export interface RecoverDeps {
   readonly store: Pick<Store, "act">;
