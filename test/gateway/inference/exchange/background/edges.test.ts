@@ -10,8 +10,7 @@ import {
   SHORT,
 } from "../../../../support/background/fixtures.ts";
 import { sseEvents } from "../../../../support/conformance/ask.ts";
-import { removeFolder, seededFolder, type TestGateway, testGateway } from "../../../../support/gateway.ts";
-import { addOrgs } from "../../../../support/money/orgs.ts";
+import { type TestGateway, testGateway } from "../../../../support/gateway.ts";
 import { atRest } from "../../../../support/observations.ts";
 import { expectResponse } from "../../../../support/wire/open-responses.ts";
 
@@ -310,83 +309,6 @@ test("goes on whatever its key says of a client that leaves, and calls tools", a
     const { json: ended } = await endOf(gateway, json.id);
     const calls = ended.output.filter(({ type }: { type: string }) => type === "function_call");
     expect([ended.status, calls.length, calls[0].name]).toEqual(["completed", 1, "read_level"]);
-  }
-});
-
-describe("where nothing may be kept", () => {
-  test("by the org's data policy it is refused, and the error names what to do", async () => {
-    const folder = await seededFolder(() => {});
-    const creditMicroUsd = 50_000_000;
-    const orgs = await addOrgs(folder, {
-      off: { creditMicroUsd, dataPolicy: { logging: "off" } },
-      metadata: { creditMicroUsd, dataPolicy: { logging: "metadata" } },
-      brief: { creditMicroUsd, dataPolicy: { retentionDays: 0 } },
-      zdr: { creditMicroUsd, dataPolicy: { zdr: true } },
-    });
-    const other = await testGateway({ endpoints: ENDPOINTS, folder });
-    try {
-      for (const [name, key] of Object.entries(orgs)) {
-        const refused = await begin(other, {}, { key });
-        expect(errorOf(refused), name).toMatchObject({
-          status: 400,
-          param: "/background",
-          message: expect.stringMatching(
-            /(keeps no payloads|zero data retention).*svc\.on_disconnect "detach"/,
-          ),
-        });
-      }
-      expect(other.simulator.totalCalls).toBe(0);
-    } finally {
-      await other.stop();
-      removeFolder(folder);
-    }
-  });
-
-  test("as the org's quota is full, it is refused likewise", async () => {
-    const other = await testGateway({
-      endpoints: ENDPOINTS,
-      settings: { limits: { max_kept_bytes: 40_000, max_stored_answer_bytes: 20_000 } },
-    });
-    try {
-      const answers: number[] = [];
-      let last = await begin(other, { max_output_tokens: 20 });
-      for (let at = 0; at < 50 && last.status === 200; at++) {
-        answers.push(last.status);
-        await endOf(other, last.json.id);
-        last = await begin(other, { max_output_tokens: 20 });
-      }
-      expect(answers.length).toBeGreaterThan(1);
-      expect(errorOf(last)).toMatchObject({
-        status: 403,
-        code: "plan_limit",
-        param: "/background",
-        message: expect.stringContaining('svc.on_disconnect "detach"'),
-      });
-      const { kept } = (await other.call("GET", "/v1/limits")).json;
-      expect(kept.live.bytes).toBeLessThanOrEqual(40_000);
-    } finally {
-      await other.stop();
-    }
-  });
-});
-
-test("a stop waits for it within its time, and then ends it as failed", async () => {
-  const first = await testGateway({
-    endpoints: ENDPOINTS,
-    settings: { timeouts: { shutdown_ms: 500 } },
-    folder: await seededFolder(() => {}),
-  });
-  const { json } = await begin(first, { input: ENDLESS });
-  await hasSaid(first, json.id, 6);
-  await first.stop();
-  const second = await testGateway({ endpoints: ENDPOINTS, folder: first.folder });
-  try {
-    const { json: ended } = await second.call("GET", `/v1/responses/${json.id}`);
-    expect(ended).toMatchObject({ status: "failed", error: { code: "shutting_down" } });
-    expect(ended.svc.cost.total_micro_usd).toBeGreaterThan(0);
-  } finally {
-    await second.stop();
-    removeFolder(first.folder);
   }
 });
 
