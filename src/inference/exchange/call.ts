@@ -207,6 +207,13 @@ export class Call implements Indexed {
     return asked || this.key.dataPolicy.zdr || this.decision?.require.zdr === true;
   }
 
+  /** Its client is told no events, though its upstream streams: it asks for the answer by its id. */
+  get isPolled(): boolean {
+    const { request, isBackground } = this;
+    if (!isBackground || request === undefined) return false;
+    return this.incoming.format.background?.isStreamed(request) === false;
+  }
+
   /** What becomes of it if its client leaves: the request's word, else the policy's, else the key's. */
   get onDisconnect(): OnDisconnect {
     if (this.isBackground) return "detach";

@@ -31,9 +31,9 @@ export async function accepted(deps: AcceptDeps, call: ReservedCall): Promise<vo
   const id = incoming.format.idPrefix + requestId;
   const names = call.answerNames(deps.clock);
   const queued = utf8Of(background.queued(request, names));
-  const isStreamed = background.isStreamed(request);
+  const { isPolled } = call;
   const stored = unanswered(deps, call, "in_progress", queued);
-  const putAnswer = isStreamed ? undefined : answerToKey(call, Buffer.from(queued));
+  const putAnswer = isPolled ? answerToKey(call, Buffer.from(queued)) : undefined;
   const putLog = detached.beginning(requestId);
   call.hasState = true;
   await store
@@ -48,8 +48,8 @@ export async function accepted(deps: AcceptDeps, call: ReservedCall): Promise<vo
         retryAfterMs: 1000,
       });
     });
-  await Promise.all([responses.shared(key, id), isStreamed ? undefined : call.idempotencyLock?.release()]);
-  if (!isStreamed) dismiss(deps, call, queued);
+  await Promise.all([responses.shared(key, id), isPolled ? call.idempotencyLock?.release() : undefined]);
+  if (isPolled) dismiss(deps, call, queued);
   tellBeginning(deps, call);
 }
 

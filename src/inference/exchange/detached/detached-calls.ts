@@ -140,7 +140,7 @@ export class DetachedCalls implements LogKeeper {
       isStream,
       isZdr,
       startedMs: incoming.tsMs,
-      ...(isPolled(call) && { isPolled: true }),
+      ...(call.isPolled && { isPolled: true }),
     };
     const cipher = this.#cipherOf(id);
     const events = new EventLog(isZdr ? undefined : this.#storedParts(id, cipher));
@@ -299,8 +299,5 @@ export class DetachedCalls implements LogKeeper {
     this.#writer.close();
   }
 }
-
-const isPolled = ({ isBackground, incoming, request }: PlannedCall): boolean =>
-  isBackground && incoming.format.background?.isStreamed(request) === false;
 
 const NOTHING = (): void => {};

@@ -8,9 +8,10 @@ import type { Call } from "../call.ts";
  * Whether the error of a call that was sent nothing yet is told within a stream, with status 200: a prompt that is too long, in a format
  * whose clients read that in the answer alone. Every other error is an ordinary HTTP error.
  */
-export function isToldInStream({ incoming, request }: Call, { kind }: WeirError): boolean {
-  const isOverflow = kind === "context_length_exceeded";
-  return isOverflow && request?.facts.stream === true && incoming.format.failedEvents !== undefined;
+export function isToldInStream(call: Call, { kind }: WeirError): boolean {
+  if (kind !== "context_length_exceeded" || call.isPolled) return false;
+  const { incoming, request } = call;
+  return request?.facts.stream === true && incoming.format.failedEvents !== undefined;
 }
 
 interface ErrorEventsAt {

@@ -71,7 +71,7 @@ function outputBytes({ defaultMaxTokens }: KeepRoomDeps, { request }: PlannedCal
 function answerEstimate(deps: KeepRoomDeps, call: PlannedCall): number {
   if (call.isZdr) return answerBytes(0);
   // The answer to its client repeats what its request says.
-  if (call.isBackground && call.incoming.format.background?.isStreamed(call.request) === false)
+  if (call.isPolled)
     return answerBytes(Math.min(deps.maxAnswerBytes, ENVELOPE_BYTES + call.request.bytes.length));
   const aToken = call.request.facts.stream ? BYTES_A_STREAMED_TOKEN : BYTES_A_TOKEN;
   return answerBytes(Math.min(deps.maxAnswerBytes, outputBytes(deps, call, aToken)));

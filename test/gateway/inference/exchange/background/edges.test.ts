@@ -73,6 +73,15 @@ describe("is refused", () => {
     expect(gateway.simulator.totalCalls).toBe(from);
   });
 
+  test("for a prompt that is too long, as its client reads: an error, or the events of one", async () => {
+    const long = { model: "weir/sim-small", input: "word ".repeat(400_000) };
+    const whole = await begin(gateway, long);
+    expect(errorOf(whole)).toMatchObject({ status: 400, code: "context_length_exceeded" });
+    const streamed = await begin(gateway, { ...long, stream: true });
+    expect(streamed.headers.get("content-type")).toContain("text/event-stream");
+    expect(streamed.text).toContain('"code":"context_length_exceeded"');
+  });
+
   test("without credit, before it is accepted", async () => {
     const { status } = await begin(gateway, { model: "test/dear", max_output_tokens: 100_000 });
     expect(status).toBe(402);

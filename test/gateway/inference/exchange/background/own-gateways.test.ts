@@ -66,7 +66,7 @@ describe("where nothing may be kept", () => {
 test("a stop waits for it within its time, and then ends it as failed", async () => {
   const first = await testGateway({
     endpoints: ENDPOINTS,
-    settings: { timeouts: { shutdown_ms: 500 } },
+    settings: { timeouts: { shutdown_ms: 5000 } },
     folder: await seededFolder(() => {}),
   });
   const { json } = await begin(first, { input: ENDLESS });
