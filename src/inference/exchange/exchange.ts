@@ -190,7 +190,10 @@ export class Exchange {
 
   readonly #continue = (read: ClientRequest, call: Call): void => {
     this.#counts.unlisted(read.extras.unlisted);
-    this.#next(call, continued(this.#deps.continue, call, read), this.#inBackground);
+    const { history, background } = call.incoming.format;
+    // Most formats have neither: each of their calls is spared two steps.
+    if (history === undefined && background === undefined) this.#admit(read, call);
+    else this.#next(call, continued(this.#deps.continue, call, read), this.#inBackground);
   };
   readonly #inBackground = (request: ClientRequest, call: Call): void =>
     this.#next(call, asBackground(this.#deps.bodies, call, request), this.#admit);

@@ -158,7 +158,7 @@ function close(
     isPayloadLeftOut: isPayloadLeftOut || (stream !== undefined && kept === undefined),
   };
   call.shadow?.primaryEnded(ending);
-  const putLog = logEnd(deps, call, delivery);
+  const putLog = call.detached && logEnd(deps, call, delivery);
   const answered = isAnswered(outcome, error, metered);
   // First, because its client asked for it.
   const storeReplay = answered ? replayWriter(call, outcome, error, delivery.bytes, gone) : undefined;
@@ -180,7 +180,7 @@ function close(
     deps.outbox.put(prepared);
     storeReplay?.();
     storeResponse?.put();
-    putLog();
+    putLog?.();
     if (payloadPool !== undefined) deps.kept.cover(payloadPool);
   });
   // What was stored counts by now.
@@ -217,15 +217,8 @@ function responseOf(
 }
 
 /** @returns puts the end of a detached call's log, in the act that charges the call */
-function logEnd(
-  { detached }: SettleDeps,
-  { detached: log, requestId }: Call,
-  { bytes, told, status }: Delivery,
-): () => void {
-  return log === undefined ? NOTHING : detached.ending(requestId, told?.() ?? bytes, status);
-}
-
-const NOTHING = (): void => {};
+const logEnd = (deps: SettleDeps, { requestId }: Call, { bytes, told, status }: Delivery): (() => void) =>
+  deps.detached.ending(requestId, told?.() ?? bytes, status);
 
 /** Nobody repeats or continues a call before its last bytes: other cells are told first. Alone there is nothing to wait for. */
 function sendLast(

@@ -179,6 +179,7 @@ export class DetachedCalls implements LogKeeper {
     // A call that no upstream was asked for is not kept.
     if (reply.call.isZdr || running.progress === undefined) return NOTHING;
     const sealed = parts.map(({ first, bytes }) => [first, cipher.seal(first, bytes)] as const);
+    running.isStored = true;
     const ended: CallRow = {
       ...row,
       keptFrom: reply.events.keptFrom,
@@ -216,8 +217,22 @@ export class DetachedCalls implements LogKeeper {
       this.#orgs.remove(orgId, id);
       return;
     }
-    if (!isZdr) this.#justEnded.push(reply);
-    this.#makeRoom(orgId, id);
+    const dropped = this.#bound(running);
+    if (isZdr) return;
+    this.#justEnded.push(reply);
+    if (dropped.length > 0) void this.#drop(id, dropped, reply.events.keptFrom);
+  }
+
+  /** What a call said at its end was more than is kept of one. */
+  async #drop(id: string, dropped: readonly number[], keptFrom: number): Promise<void> {
+    const act = () => {
+      for (const number of dropped) this.rows.removePart(id, number);
+      const row = this.rows.get(id);
+      if (row !== undefined) this.rows.put(id, { ...row, keptFrom });
+    };
+    await this.#ports.store
+      .act(act, { isOwed: true })
+      .catch((error: unknown) => this.#ports.onFault(error, id));
   }
 
   /** Its readers have had a second for its last events: from now on it is in the store alone. */

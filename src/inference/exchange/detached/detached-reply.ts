@@ -4,7 +4,7 @@
  */
 import type { ClientReply } from "../../client-reply.ts";
 import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
-import type { EventLog, Part } from "./event-log.ts";
+import { type EventLog, type Part, piecesOf } from "./event-log.ts";
 
 /** Hears what happens to a log. */
 export interface LogKeeper {
@@ -83,8 +83,8 @@ export class DetachedReply implements ClientReply, CallLog {
       return { parts: [{ first: 0, end: 0, bytes: last }], end: 0, status };
     }
     this.#last ??= this.events.number(last);
-    const parts = unstored === undefined ? [this.#last] : [unstored, this.#last];
-    return { parts: parts.filter(({ bytes }) => bytes.length > 0), end: this.#last.end, status: undefined };
+    const parts = [...unstored, ...piecesOf(this.#last)].filter(({ bytes }) => bytes.length > 0);
+    return { parts, end: this.#last.end, status: undefined };
   }
 
   /** The client that made the call has its answer otherwise: what the call says is for readers of the log alone. */

@@ -23,6 +23,8 @@ export interface StoredParts {
 const MEMORY_BYTES = 16 * 1024;
 /** A reader is given about so much at a time. */
 const READ_BYTES = 64 * 1024;
+/** A part has about so much. */
+const PART_BYTES = 32 * 1024;
 
 export class EventLog {
   /** No event follows. */
@@ -68,13 +70,13 @@ export class EventLog {
 
   /** Appends what `number` returned, in the same order. */
   append(part: Part, isStored = false): void {
-    this.#parts.push(part);
-    this.#memoryBytes += part.bytes.length;
-    this.bytes += part.bytes.length;
-    if (isStored) {
-      this.#give(part);
-      this.stored(part.end);
+    for (const piece of piecesOf(part)) {
+      this.#parts.push(piece);
+      this.#memoryBytes += piece.bytes.length;
+      this.bytes += piece.bytes.length;
+      if (isStored) this.#give(piece);
     }
+    if (isStored) this.stored(part.end);
     this.wake();
   }
 
@@ -84,15 +86,27 @@ export class EventLog {
     this.wake();
   }
 
-  /** What the store was not given yet, as one part, which takes the place of those that it is made of. It counts as given. */
-  unstored(): Part | undefined {
+  /** What the store was not given yet, in parts that take the place of those that they are made of. They count as given. */
+  unstored(): readonly Part[] {
     const from = this.#parts.findIndex(({ first }) => first >= this.#givenTo);
-    if (from < 0) return undefined;
-    const whole = joined(this.#parts.slice(from));
+    if (from < 0) return [];
+    const given: Part[] = [];
+    let some: Part[] = [];
+    let bytes = 0;
+    for (const part of this.#parts.slice(from)) {
+      if (bytes > 0 && bytes + part.bytes.length > PART_BYTES) {
+        given.push(joined(some));
+        some = [];
+        bytes = 0;
+      }
+      some.push(part);
+      bytes += part.bytes.length;
+    }
+    given.push(joined(some));
     this.#parts.length = from;
-    this.#parts.push(whole);
-    this.#give(whole);
-    return whole;
+    this.#parts.push(...given);
+    for (const part of given) this.#give(part);
+    return given;
   }
 
   #give({ first, end }: Part): void {
@@ -186,6 +200,28 @@ export class EventLog {
     this.#waiting = [];
     for (const resolve of waiting) resolve();
   }
+}
+
+const NEXT = "\n\nid: ";
+const BLANK_LINE = 2;
+const MOST_DIGITS = 16;
+
+/** The same events in parts of about PART_BYTES: what is dropped of a log is dropped by parts. */
+export function piecesOf(part: Part): readonly Part[] {
+  if (part.bytes.length <= PART_BYTES) return [part];
+  const pieces: Part[] = [];
+  let { first, bytes } = part;
+  while (bytes.length > PART_BYTES) {
+    const at = bytes.indexOf(NEXT, PART_BYTES - NEXT.length, "latin1");
+    if (at < 0) break;
+    const digits = bytes.toString("latin1", at + NEXT.length, at + NEXT.length + MOST_DIGITS);
+    const end = Number.parseInt(digits, 10);
+    pieces.push({ first, end, bytes: bytes.subarray(0, at + BLANK_LINE) });
+    first = end;
+    bytes = bytes.subarray(at + BLANK_LINE);
+  }
+  pieces.push({ first, end: part.end, bytes });
+  return pieces;
 }
 
 /** @param parts one or more, one behind the other */

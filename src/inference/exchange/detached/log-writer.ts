@@ -109,9 +109,9 @@ export class LogWriter {
     const { reply, row, cipher, progress } = running;
     const { call, events } = reply;
     const { id } = call;
-    const part = events.unstored();
-    const sealed = part && cipher.seal(part.first, part.bytes);
-    const end = part?.end ?? events.next;
+    const parts = events.unstored();
+    const sealed = parts.map(({ first, bytes }) => [first, cipher.seal(first, bytes)] as const);
+    const end = parts.at(-1)?.end ?? events.next;
     // Nothing is charged of a call that said nothing.
     if (end > 0) running.metered = progress?.metered() ?? running.metered;
     const { metered } = running;
@@ -126,11 +126,11 @@ export class LogWriter {
       put: () => {
         if (first !== undefined) this.#rows.put(id, { ...row, keptFrom, ...first });
         else if (dropped.length > 0) this.#rows.put(id, { ...(this.#rows.get(id) as CallRow), keptFrom });
-        if (part !== undefined && sealed !== undefined) this.#rows.putPart(id, part.first, sealed);
+        for (const [number, part] of sealed) this.#rows.putPart(id, number, part);
         this.#rows.putProgress(id, { end, ...(metered && { metered }) });
         for (const number of dropped) this.#rows.removePart(id, number);
       },
-      stored: () => part && events.stored(part.end),
+      stored: () => events.stored(end),
     };
   }
 }

@@ -13,6 +13,7 @@ beforeAll(async () => {
   gateway = await testGateway({
     endpoints: [
       { provider: "long", instruction: { tokens: 900, gap_ms: 1 } },
+      { provider: "sudden", instruction: { tokens: 2000 } },
       { provider: "brief", instruction: { tokens: 20, gap_ms: 5 } },
     ],
     settings: { limits: { max_detached_call_bytes: MOST, max_detached_org_bytes: 2 * MOST } },
@@ -44,6 +45,22 @@ describe.each([
     expect(rest.text.length).toBeLessThan(MOST * 1.5);
   });
 });
+
+test.each([{}, { data_policy: "zdr" }])(
+  "a stream that comes all at once is bounded, too, with %o",
+  async (policy) => {
+    const response = await begin(gateway, "chat", { svc: { ...by("sudden"), ...policy } });
+    await response.text();
+    const id = response.headers.get("x-svc-request-id") ?? "";
+    const from = await resumed(gateway, id);
+    expect(from.status).toBe(409);
+    const keptFrom = JSON.parse(from.text).error.details.kept_from;
+    const rest = await resumed(gateway, id, String(keptFrom - 1));
+    expect(idsIn(rest.text)[0]).toBe(keptFrom);
+    expect(rest.text.length).toBeLessThan(1.5 * MOST);
+    expect(eventsIn(rest.text).at(-1)).toMatch(/data: \[DONE\]$/);
+  },
+);
 
 test("an org's oldest ended calls go first, and what is kept stays within its bound", async () => {
   const ids: string[] = [];

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { nextTurn, systemClock } from "../../../../../src/base/clock.ts";
 import { brokenOffEvent } from "../../../../../src/inference/exchange/detached/broken-off.ts";
 import type { CallLog, LoggedCall } from "../../../../../src/inference/exchange/detached/call-log.ts";
-import { EventLog, type Part } from "../../../../../src/inference/exchange/detached/event-log.ts";
+import { EventLog } from "../../../../../src/inference/exchange/detached/event-log.ts";
 import { readEvents } from "../../../../../src/inference/exchange/detached/read-log.ts";
 import { EventNumbers, startOf } from "../../../../../src/wire/neutral/event-numbers.ts";
 
@@ -68,10 +68,9 @@ test("a reader gets the same from any event on, whatever was stored when", () =>
       const starts: number[] = [];
       for (const act of acts) {
         if (act === "store") {
-          const part = log.unstored();
-          if (part === undefined) continue;
-          store.parts.set(part.first, part.bytes);
-          log.stored(part.end);
+          const parts = log.unstored();
+          for (const { first, bytes } of parts) store.parts.set(first, bytes);
+          log.stored(parts.at(-1)?.end ?? 0);
         } else if (act === "leave") log.leaveMemory();
         else {
           const part = log.number(Buffer.from(act.map(event).join("")));
@@ -106,8 +105,7 @@ describe("what is gone", () => {
     const last = log.number(Buffer.from(event("b")));
     expect(allFrom(log, 0)).toBe(`id: 0\n${event("a")}`);
     expect(log.read(1)).toBe(undefined);
-    const before = log.unstored() as Part;
-    for (const { first, bytes } of [before, last]) store.parts.set(first, bytes);
+    for (const { first, bytes } of [...log.unstored(), last]) store.parts.set(first, bytes);
     log.append(last, true);
     log.end();
     log.leaveMemory();
