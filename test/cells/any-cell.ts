@@ -11,6 +11,7 @@ const GATEWAY = [
   "account/identity/sign-out",
   "account/locked-orgs",
   "inference/exchange/clients.references",
+  "inference/exchange/detached/detach",
   "account/operator/operator",
   "billing/billing",
   "billing/payments/payments",
