@@ -31,6 +31,7 @@ export const OPTIONS: GatewayOptions = {
   engine: true,
   endpoints: [
     { provider: "talks", instruction: { tokens: 40, gap_ms: 5 } },
+    { provider: "brief", instruction: { tokens: 8, gap_ms: 5 } },
     { provider: "slow", instruction: { tokens: 100, gap_ms: 20 } },
     { provider: "stalls", instruction: { tokens: 100, fault: "stall", after: 20 } },
     { provider: "long", instruction: { total_bytes: 3_000_000, event_bytes: 500_000 } },
