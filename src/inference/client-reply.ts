@@ -24,3 +24,7 @@ export interface ClientReply {
   /** Calls the listener when the client disconnects, at once if it already has. One listener only. */
   onGone(gone: () => void): void;
 }
+
+/** Whether bytes that are written are what may stand between any two writes without meaning. @param filler as of `openStream` */
+export const isFiller = (chunk: Buffer, filler: string): boolean =>
+  chunk.length === filler.length && chunk.toString("latin1") === filler;

@@ -369,6 +369,7 @@ export class Exchange {
     const error = fail("storage_unavailable", message, { retryable: false });
     const { reply, format } = call.incoming;
     this.#deps.onFault(error, call.requestId);
+    call.detached?.withdrawEnding();
     try {
       if (call.streaming) reply.end(Buffer.from(format.errorEvent(error, call.requestId)));
       else this.#abort(call, error);

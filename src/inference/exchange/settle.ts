@@ -213,7 +213,9 @@ function responseOf(
   { error, metered, delivery }: Settlement,
 ): KeptWriter | undefined {
   if (hasState(call)) return lastState(deps, call, { outcome, error, charged: chargedOf(call, metered) });
-  return error === undefined ? responseWriter(deps.responses, call, outcome, delivery.bytes) : undefined;
+  // A provider that bills an answer in full also where it was cancelled has said it to the end: it is not what the client gets.
+  const isGiven = error === undefined && call.detached?.gone !== true;
+  return isGiven ? responseWriter(deps.responses, call, outcome, delivery.bytes) : undefined;
 }
 
 /** @returns puts the end of a detached call's log, in the act that charges the call */

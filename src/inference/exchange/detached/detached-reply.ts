@@ -2,7 +2,7 @@
  * The client of a detached call: whatever the call says goes into its log, and from there to the client that made it, as long as that
  * client is there and as fast as it reads. The call itself never waits, and never hears that the client has left.
  */
-import type { ClientReply } from "../../client-reply.ts";
+import { type ClientReply, isFiller } from "../../client-reply.ts";
 import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
 import { type EventLog, type Part, piecesOf } from "./event-log.ts";
 
@@ -127,6 +127,13 @@ export class DetachedReply implements ClientReply, CallLog {
     if (!this.#isClientBehind) this.#client?.end();
   }
 
+  /** What `ending` was given could not be stored in time: it is not told, and what is told in its place is in memory alone. */
+  withdrawEnding(): void {
+    if (this.endedMs > 0) return;
+    if (this.#last !== undefined) this.events.takeBack(this.#last);
+    this.#last = this.#whole = undefined;
+  }
+
   send(status: number, headers: string, body: Buffer | string): void {
     this.#answer(status, body, (client) => client.send(status, headers, body));
   }
@@ -175,28 +182,21 @@ export class DetachedReply implements ClientReply, CallLog {
     client.onDrain(() => this.#catchUp());
   }
 
-  /** The client reads again: it gets what it missed, from the log. */
+  /** The client reads again: it gets what it missed, from the log, a part in each turn of the event loop. */
   #catchUp(): void {
     const client = this.#client;
     if (client === undefined) return;
-    this.#isClientBehind = false;
-    for (let part = this.events.read(this.#clientNext); part !== undefined; ) {
-      if (part === "lost") {
-        client.abort();
-        this.#client = undefined;
-        return;
-      }
+    const part = this.events.read(this.#clientNext);
+    if (part === "lost") {
+      client.abort();
+      this.#client = undefined;
+    } else if (part === undefined) {
+      this.#isClientBehind = false;
+      if (this.events.isOver) client.end();
+    } else {
       this.#clientNext = part.end;
-      if (!client.write(part.bytes)) {
-        this.#isClientBehind = true;
-        client.onDrain(() => this.#catchUp());
-        return;
-      }
-      part = this.events.read(this.#clientNext);
+      if (client.write(part.bytes)) setImmediate(() => this.#catchUp());
+      else client.onDrain(() => this.#catchUp());
     }
-    if (this.events.isOver) client.end();
   }
 }
-
-const isFiller = (chunk: Buffer, filler: string): boolean =>
-  chunk.length === filler.length && chunk.toString("latin1") === filler;

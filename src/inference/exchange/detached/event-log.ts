@@ -23,6 +23,8 @@ export interface StoredParts {
 const MEMORY_BYTES = 16 * 1024;
 /** A reader is given about so much at a time. */
 const READ_BYTES = 64 * 1024;
+/** What is read from the store at a time: each tenth of a second of what was said is a row of its own, and takes some microseconds. */
+const STORE_READ_BYTES = 16 * 1024;
 /** A part has about so much. */
 const PART_BYTES = 32 * 1024;
 
@@ -66,6 +68,11 @@ export class EventLog {
     const first = this.next;
     const bytes = this.#numbers.numbered(events);
     return { first, end: this.next, bytes };
+  }
+
+  /** The latest that was numbered is not appended: what follows has its numbers. */
+  takeBack({ first }: Part): void {
+    this.#numbers.next = first;
   }
 
   /** Appends what `number` returned, in the same order. */
@@ -166,12 +173,20 @@ export class EventLog {
     return this.#inStore(number) ?? "lost";
   }
 
+  /** As many stored parts as a reader is given at a time. */
   #inStore(number: number): Part | undefined {
-    const at = this.#starts.findLastIndex((first) => first <= number);
-    const first = this.#starts[at];
-    const bytes = first === undefined ? undefined : this.#stored?.read(first);
-    if (first === undefined || bytes === undefined) return undefined;
-    return from({ first, end: this.#starts[at + 1] ?? this.#storedTo, bytes }, number);
+    const parts: Part[] = [];
+    let bytes = 0;
+    for (let at = lastUpTo(this.#starts, number); at >= 0 && at < this.#starts.length; at++) {
+      const first = this.#starts[at] as number;
+      if (first >= this.#storedTo || bytes >= STORE_READ_BYTES) break;
+      const found = this.#stored?.read(first);
+      if (found === undefined) break;
+      const end = Math.min(this.#starts[at + 1] ?? this.#storedTo, this.#storedTo);
+      parts.push({ first, end, bytes: found });
+      bytes += found.length;
+    }
+    return parts.length === 0 ? undefined : from(joined(parts), number);
   }
 
   #inMemory(number: number): Part | undefined {
@@ -200,6 +215,17 @@ export class EventLog {
     this.#waiting = [];
     for (const resolve of waiting) resolve();
   }
+}
+
+/** Index of the last of some ascending numbers that is not greater; -1: all are. */
+function lastUpTo(numbers: readonly number[], number: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] as number) <= number) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }
 
 const NEXT = "\n\nid: ";

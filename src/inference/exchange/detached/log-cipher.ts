@@ -1,14 +1,20 @@
 /**
- * Encryption of the logs of detached calls: AES-256-GCM with a key of each call, which is derived from the installation's master key. A
- * part of a log is encrypted under the number of its first event, which no other part of the call has.
+ * Encryption of the logs of detached calls: AES-256-GCM with a key of each call, which is derived from the installation's master key. The
+ * nonce of a part is the number of its first event and some random bytes: a part that a kill tore off the journal, and one that a start
+ * puts in its place, share the number.
  */
-import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes } from "node:crypto";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Which master key it is: as the vault of provider keys tells its keys apart, by a byte that is derived from the key. */
 const MARK_BYTES = 1;
+const SALT_BYTES = 6;
+const NUMBER_BYTES = NONCE_BYTES - SALT_BYTES;
+const HEAD_BYTES = MARK_BYTES + SALT_BYTES;
+/** What a part takes beside its events. */
+export const SEAL_BYTES = HEAD_BYTES + TAG_BYTES;
 
 export interface LogCipher {
   /** @param first number of the first event in `bytes` */
@@ -45,25 +51,28 @@ function callKey(master: KeyObject, callId: string): CallKey {
   return { mark, key };
 }
 
-function nonceOf(first: number): Buffer {
-  const nonce = Buffer.alloc(NONCE_BYTES);
-  nonce.writeUIntBE(first, NONCE_BYTES - 6, 6);
+function nonceOf(first: number, salt: Uint8Array): Buffer {
+  const nonce = Buffer.allocUnsafe(NONCE_BYTES);
+  nonce.set(salt);
+  nonce.writeUIntBE(first, SALT_BYTES, NUMBER_BYTES);
   return nonce;
 }
 
 function seal({ mark, key }: CallKey, first: number, bytes: Uint8Array): Uint8Array {
-  const cipher = createCipheriv(CIPHER, key, nonceOf(first));
+  const salt = randomBytes(SALT_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonceOf(first, salt));
   const body = cipher.update(bytes);
   cipher.final();
-  return Buffer.concat([Buffer.of(mark), body, cipher.getAuthTag()]);
+  return Buffer.concat([Buffer.of(mark), salt, body, cipher.getAuthTag()]);
 }
 
 function open({ key }: CallKey, first: number, sealed: Uint8Array): Buffer | undefined {
   const end = sealed.length - TAG_BYTES;
-  if (end < MARK_BYTES) return undefined;
-  const decipher = createDecipheriv(CIPHER, key, nonceOf(first), { authTagLength: TAG_BYTES });
+  if (end < HEAD_BYTES) return undefined;
+  const nonce = nonceOf(first, sealed.subarray(MARK_BYTES, HEAD_BYTES));
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(sealed.subarray(end));
-  const body = decipher.update(sealed.subarray(MARK_BYTES, end));
+  const body = decipher.update(sealed.subarray(HEAD_BYTES, end));
   try {
     decipher.final();
     return body;

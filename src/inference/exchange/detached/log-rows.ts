@@ -7,7 +7,7 @@ import type { CallRecord } from "../../../record/record.ts";
 import type { Store, Table } from "../../../store/store.ts";
 import type { Metered } from "../meter.ts";
 import type { LoggedCall } from "./call-log.ts";
-import type { LogCipher } from "./log-cipher.ts";
+import { type LogCipher, SEAL_BYTES } from "./log-cipher.ts";
 
 /** A call as its folder knows it. */
 export interface CallRow extends Omit<LoggedCall, "id" | "isZdr"> {
@@ -34,8 +34,6 @@ export interface ProgressRow {
   readonly metered?: Metered;
 }
 
-/** What a part takes in the store beside its events. */
-const SEAL_BYTES = 17;
 /** Removed in one act. */
 const ROWS_AT_ONCE = 1000;
 

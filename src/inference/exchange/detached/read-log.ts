@@ -1,6 +1,7 @@
 /** A log as one reader gets it: at its own pace, from an event on, until the call has ended. */
 import type { Clock } from "../../../base/clock.ts";
 import { fail, type WeirError } from "../../../base/errors.ts";
+import { SharedTurns } from "../../../base/turns/shared-turns.ts";
 import { brokenOffEvent } from "./broken-off.ts";
 import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
 
@@ -38,6 +39,9 @@ export interface ReadOptions {
   readonly hasLeft: () => boolean;
 }
 
+/** Readers that have much to catch up with take turns, each with a part. */
+const turns = new SharedTurns();
+
 /** @throws WeirError 409 where events that it should get are not kept any more */
 export async function* readEvents(log: CallLog, from: number, options: ReadOptions): AsyncGenerator<Buffer> {
   const { clock, keepAliveMs } = options;
@@ -54,6 +58,7 @@ export async function* readEvents(log: CallLog, from: number, options: ReadOptio
       next = part.end;
       if (part.bytes.length > 0) yield part.bytes;
       lastMs = clock.monotonic();
+      if (next < events.next) await turns.next(log.call.orgId);
     } else if (events.isOver) return;
     else if (keepAliveMs > 0 && clock.monotonic() - lastMs >= keepAliveMs) {
       // Something may be said while the reader takes it.

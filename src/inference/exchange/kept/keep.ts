@@ -28,7 +28,8 @@ export function replayWriter(
   if (lock === undefined) return undefined;
   const isStream = call.streaming || kind === "streamed";
   const status = error === undefined || isStream ? 200 : error.status;
-  const isIncomplete = kind === "cancelled" || (isStream && gone);
+  const isCancelled = kind === "cancelled" || call.detached?.gone === true;
+  const isIncomplete = isCancelled || (isStream && gone);
   const reason = isIncomplete ? "cut" : call.isZdr ? "private" : undefined;
   const hasRoom = call.keptRoom?.use(reason === undefined ? lock.keptBytes(bytes) : answerBytes(0)) ?? true;
   // The fact that there was an answer always has room: the call took it for more than that.

@@ -1,5 +1,5 @@
 /** The client of a call with an `Idempotency-Key`: what it gets is recorded for repetitions of the request. */
-import type { ClientReply } from "../../client-reply.ts";
+import { type ClientReply, isFiller } from "../../client-reply.ts";
 
 /** Passes an answer on and records it, up to a maximum size. */
 export class RecordingReply implements ClientReply {
@@ -7,6 +7,9 @@ export class RecordingReply implements ClientReply {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #bytes = 0;
+  #filler = "";
+  /** Its events get numbers behind this. */
+  #isNumbered = false;
   /** The client left, and the call continues, so that a repetition of its request gets the answer. */
   #runsWithoutClient = false;
   #resume: (() => void) | undefined;
@@ -21,6 +24,7 @@ export class RecordingReply implements ClientReply {
   /** From now on the answer goes to another client. */
   passThrough(over: (client: ClientReply) => ClientReply): void {
     this.#reply = over(this.#reply);
+    this.#isNumbered = true;
   }
 
   get gone(): boolean {
@@ -47,10 +51,13 @@ export class RecordingReply implements ClientReply {
   }
 
   openStream(headers: string, filler: string): void {
+    this.#filler = filler;
     this.#reply.openStream(headers, filler);
   }
 
   write(chunk: Buffer): boolean {
+    // A repetition gets the same numbers of events, and this has none.
+    if (this.#isNumbered && isFiller(chunk, this.#filler)) return this.#reply.write(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes <= this.#maxBytes) this.#parts.push(Buffer.from(chunk));
     else this.#parts = [];

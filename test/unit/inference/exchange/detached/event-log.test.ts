@@ -149,7 +149,7 @@ test("a reader waits for events that are numbered and not committed yet", async 
   const log = new EventLog(undefined);
   log.append(log.number(Buffer.from(event("a"))));
   const last = log.number(Buffer.from(event("b")));
-  const reading = readFrom({ events: log } as CallLog, 0);
+  const reading = readFrom({ call: { orgId: "org_1" }, events: log } as CallLog, 0);
   await nextTurn();
   log.append(last, true);
   log.end();

@@ -18,6 +18,13 @@ test("what is sealed holds nothing of the text, and opens at its place alone", (
   expect(cipherOf("A").open(7, sealed)).toBe(undefined);
 });
 
+test("the same place is never sealed twice with one nonce", () => {
+  const cipher = logCiphers([key()])("A");
+  const [first, second] = [cipher.seal(7, text), cipher.seal(7, text)];
+  expect(first).not.toEqual(second);
+  expect([cipher.open(7, first), cipher.open(7, second)]).toEqual([text, text]);
+});
+
 test("after a change of the master key what was sealed before still opens", () => {
   const [old, fresh] = [key(), key()];
   const sealed = logCiphers([old])("A").seal(0, text);

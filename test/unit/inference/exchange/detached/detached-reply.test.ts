@@ -1,0 +1,144 @@
+/** What takes the place of a detached call's client: what it tells, what it does not, and how fast. */
+import { describe, expect, test } from "vitest";
+import type { ClientReply } from "../../../../../src/inference/client-reply.ts";
+import type { LoggedCall } from "../../../../../src/inference/exchange/detached/call-log.ts";
+import { DetachedReply } from "../../../../../src/inference/exchange/detached/detached-reply.ts";
+import { EventLog } from "../../../../../src/inference/exchange/detached/event-log.ts";
+import { readable } from "../../../../../src/inference/exchange/detached/read-log.ts";
+import { replay } from "../../../../../src/inference/exchange/kept/idempotency.ts";
+import { RecordingReply } from "../../../../../src/inference/exchange/kept/recording-reply.ts";
+import { FORMATS } from "../../../../../src/wire/formats.ts";
+import { until } from "../../../../support/wait.ts";
+
+class Client implements ClientReply {
+  gone = false;
+  told = "";
+  /** Its socket takes no more, until `resume` is called. */
+  isFull = false;
+  resume: (() => void) | undefined;
+
+  send(status: number, _headers: string, body: Buffer | string): void {
+    this.told += `${status} ${body}`;
+  }
+  sendJson(status: number, _headers: string, body: Buffer | string): void {
+    this.told += `${status} ${body}`;
+  }
+  openStream(): void {}
+  write(chunk: Buffer): boolean {
+    this.told += chunk.toString();
+    return !this.isFull;
+  }
+  end(chunk?: Buffer): void {
+    this.told += `${chunk ?? ""}<end>`;
+  }
+  abort(): void {
+    this.told += "<abort>";
+  }
+  onDrain(resume: () => void): void {
+    this.resume = resume;
+  }
+  onGone(): void {}
+}
+
+const CALL: LoggedCall = {
+  id: "01M8PKENTVCEN70A2NPJH458CS",
+  orgId: "org_1",
+  projectId: "prj_1",
+  environment: "live",
+  format: "messages",
+  isStream: true,
+  isZdr: true,
+  startedMs: 1,
+};
+
+function replyTo(client: ClientReply, log = new EventLog(undefined)): DetachedReply {
+  const reply = new DetachedReply(CALL, log, client, { grew() {}, ended() {} }, () => 1);
+  reply.openStream("", FORMATS.messages.keepAlive);
+  return reply;
+}
+
+const event = (text: string): Buffer => Buffer.from(`event: delta\ndata: ${text}\n\n`);
+
+test("an end that could not be stored in time is not told: the error has its number", () => {
+  const client = new Client();
+  const log = new EventLog(undefined);
+  const reply = replyTo(client, log);
+  reply.write(event("a"));
+  reply.ending(event("whole"), 200);
+  reply.withdrawEnding();
+  reply.end(event("error"));
+  expect(client.told).toBe(`id: 0\n${event("a")}id: 1\n${event("error")}<end>`);
+  expect(`${client.told}`).not.toContain("whole");
+  expect(log.read(1)).toMatchObject({ first: 1, end: 2 });
+});
+
+test("a repetition of its Idempotency-Key gets the numbers that its client got, also where pings came between", () => {
+  const client = new Client();
+  const recorder = new RecordingReply(client, 1_000_000);
+  recorder.passThrough((over) => replyTo(over));
+  recorder.openStream("", FORMATS.messages.keepAlive);
+  recorder.write(Buffer.from(FORMATS.messages.keepAlive));
+  recorder.write(event("a"));
+  const body = recorder.with(event("z")) as Buffer;
+  recorder.end(event("z"));
+  const again = new Client();
+  const answer = { requestId: CALL.id, status: 200, isStream: true, isNumbered: true, fingerprint: "" };
+  replay(again, { ...answer, body });
+  expect(again.told).toBe(`200 id: 0\n${event("a")}id: 1\n${event("z")}`);
+  expect(client.told).toBe(`${FORMATS.messages.keepAlive}id: 0\n${event("a")}id: 1\n${event("z")}<end>`);
+});
+
+describe("a long log", () => {
+  const EVENTS = 3000;
+  /** Each event is a part of its own in the store, as a call that speaks slowly has them. */
+  function longLog(): { readonly log: EventLog; readonly whole: string } {
+    const parts = new Map<number, Buffer>();
+    const log = new EventLog({ read: (first) => parts.get(first) });
+    let whole = "";
+    for (let number = 0; number < EVENTS; number++) {
+      log.append(log.number(event(`${number} of many`.padEnd(300, "."))));
+      for (const { first, bytes } of log.unstored()) parts.set(first, bytes);
+      log.stored(log.next);
+      whole += parts.get(number)?.toString() ?? "";
+    }
+    return { log, whole };
+  }
+
+  test("is read in turns of the event loop, by readers and by a client that was slow", async () => {
+    const { log, whole } = longLog();
+    const client = new Client();
+    const reply = replyTo(client, log);
+    client.isFull = true;
+    // Its next event is the last one; it was told nothing of those before.
+    reply.write(event("last"));
+    log.end();
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    count();
+    const told: string[] = [];
+    const call = readable({
+      call: CALL,
+      events: log,
+      endedMs: 1,
+      isBrokenOff: false,
+      whole() {},
+      cancel() {},
+    });
+    const options = { clock: { monotonic: () => 0 }, filler: "", keepAliveMs: 0, hasLeft: () => false };
+    for await (const bytes of call.events("", options)) told.push(bytes.toString());
+    client.isFull = false;
+    client.resume?.();
+    await until("the client has the end", () => client.told.endsWith("<end>"));
+    isOver = true;
+    const all = `${whole}id: ${EVENTS}\n${event("last")}`;
+    expect(told.join("")).toBe(all);
+    // Hundreds of kilobytes, sixteen at a time.
+    expect(told.length).toBeGreaterThan(30);
+    expect(told.length).toBeLessThan(120);
+    expect(turns).toBeGreaterThan(30);
+  });
+});
