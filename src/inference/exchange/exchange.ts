@@ -19,20 +19,20 @@ import { type ContinueDeps, continued } from "./continue.ts";
 import type { DetachedCalls } from "./detached/detached-calls.ts";
 import { detach, type JoinDeps, joined } from "./detached/join.ts";
 import { progressOf } from "./detached/progress.ts";
-import { CallCounts, type CountsOfCalls } from "./figures/call-counts.ts";
+import { CallCounts, type ExchangeCounts } from "./figures/call-counts.ts";
 import { missedEndpoints } from "./figures/missed.ts";
 import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./kept/idempotency.ts";
 import { type KeepRoomDeps, takeKeptRoom } from "./kept/keep-room.ts";
 import { Live } from "./live/live.ts";
 import type { WatchedCalls } from "./live/watched-calls.ts";
-import { type FetchCounts, type FetchDeps, MediaFetches } from "./media/fetch-media.ts";
+import { type FetchDeps, MediaFetches } from "./media/fetch-media.ts";
 import type { Outcome } from "./outcome.ts";
 import { type PlanDeps, planCall, reportCanaryResult } from "./plan.ts";
 import { ClientLeft, HoldQueue, type HoldQueueDeps } from "./reservation/hold-queue.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
 import { releaseAll, type SettleDeps, settle } from "./settle.ts";
-import { openShadows, type ShadowCounts, type ShadowDeps, type Shadows } from "./shadow/shadow.ts";
+import { openShadows, type ShadowDeps, type Shadows } from "./shadow/shadow.ts";
 
 /** The dependencies of the steps, and those of the exchange itself. */
 export interface ExchangeDeps {
@@ -67,15 +67,6 @@ export interface ExchangeDeps {
   readonly onUpstreamFailure: (requestId: string, attempt: AttemptRecord) => void;
   /** An org's call failed at the endpoint, or was refused because the endpoint is out; once its call has ended. Never throws. */
   readonly onEndpointMissed: (endpoint: Endpoint, orgId: string) => void;
-}
-
-export interface ExchangeCounts extends CountsOfCalls {
-  readonly live: number;
-  readonly draining: number;
-  /** Number of calls that wait for what other calls hold. */
-  readonly waiting: number;
-  readonly shadows: ShadowCounts;
-  readonly fetches: FetchCounts;
 }
 
 /** How often live calls are checked for silence and deadlines. */
@@ -183,7 +174,7 @@ export class Exchange {
     this.#next(call, this.#deps.bodies.read(format, body), this.#continue);
   }
 
-  /** It was no call of its own: another one answered. */
+  /** It is no call of its own: another one answers it. */
   readonly #left = (_: unknown, call: Call): void => this.#callEnded(call);
 
   // The steps, in their order: each is given what the one before it returned. They are fields so that no call makes functions of its own.

@@ -25,7 +25,8 @@ export interface JoinDeps {
 }
 
 /**
- * The key's call runs: where that is detached, its repetition gets the same stream. Resolves once it has it.
+ * The key's call runs: where that is detached, its repetition gets the same stream. Resolves once it follows that. From
+ * then on it is a reader like any other, and no call under way: it may read slowly, and a call of another cell may outlive this one.
  * @throws WeirError 409 `idempotency_in_progress` where it is not detached
  */
 export async function joined(
@@ -38,7 +39,7 @@ export async function joined(
   // What is polled for is answered in a moment, and then repeated as it was answered.
   if (running === undefined || requestId === undefined || running.call.isPolled === true) throw error;
   const headers = replayHeaders(running.call.isStream, requestId);
-  await follow(running, reply, { headers, clock, keepAliveMs }).catch((thrown: unknown) =>
+  void follow(running, reply, { headers, clock, keepAliveMs }).catch((thrown: unknown) =>
     onFault(thrown, ownId),
   );
 }

@@ -1,11 +1,13 @@
 /** What the exchange has counted of calls since the start. */
 import type { AttemptRecord } from "../../../record/record.ts";
 import type { Call } from "../call.ts";
+import type { FetchCounts } from "../media/fetch-media.ts";
 import type { Outcome } from "../outcome.ts";
+import type { ShadowCounts } from "../shadow/shadow.ts";
 import { NameCounts } from "./name-counts.ts";
 import { RefusalCounts } from "./refusal-counts.ts";
 
-export interface CountsOfCalls {
+interface CountsOfCalls {
   /** Number of calls by outcome since the start. */
   readonly ended: Readonly<Record<Outcome["kind"], number>>;
   /** Number of calls whose upstream reported more than was held for them. */
@@ -18,6 +20,16 @@ export interface CountsOfCalls {
   readonly refusals: Readonly<Record<string, number>>;
   /** Number of refusals that no row matched, by provider. */
   readonly unmatchedRefusals: Readonly<Record<string, number>>;
+}
+
+export interface ExchangeCounts extends CountsOfCalls {
+  /** Number of calls that have begun and are not settled; who follows another call has none. */
+  readonly live: number;
+  readonly draining: number;
+  /** Number of calls that wait for what other calls hold. */
+  readonly waiting: number;
+  readonly shadows: ShadowCounts;
+  readonly fetches: FetchCounts;
 }
 
 export class CallCounts {

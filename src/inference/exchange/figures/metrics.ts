@@ -2,8 +2,9 @@
 import { BUCKETS_S, type Histogram } from "../../../base/metrics/histogram.ts";
 import { type MetricSources, measured, type RoomMetrics } from "../../../base/metrics/sources.ts";
 import type { DetachedCalls } from "../detached/detached-calls.ts";
-import type { Exchange, ExchangeCounts } from "../exchange.ts";
+import type { Exchange } from "../exchange.ts";
 import type { KeyProbeCounts } from "../key-probes/key-probes.ts";
+import type { ExchangeCounts } from "./call-counts.ts";
 import type { Latencies, LatencySeries } from "./latencies.ts";
 
 interface Measured {
