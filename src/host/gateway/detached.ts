@@ -11,13 +11,18 @@ import { openDetached } from "../../inference/exchange/detached/open.ts";
 import type { Config } from "../settings/config.ts";
 import type { Ground } from "./ground.ts";
 import type { OpenMoney } from "./money.ts";
+import type { People } from "./people.ts";
+
+interface DetachedNeeds extends Pick<OpenMoney, "purse" | "budgets"> {
+  readonly outbox: Outbox;
+  readonly accounts: People["account"]["accounts"];
+}
 
 /** Before any call is admitted, and once charges can be made. */
 export async function openDetachedRoom(
   { settings: { limits } }: Config,
   { store, clock, cell, installation, log }: Ground,
-  { purse, budgets }: OpenMoney,
-  outbox: Outbox,
+  { purse, budgets, outbox, accounts }: DetachedNeeds,
 ): Promise<DetachedCalls> {
   const cells = cell && othersOf(cell);
   const calls = await openDetached({
@@ -33,6 +38,12 @@ export async function openDetachedRoom(
     elsewhere: cells && new CallsOfOthers({ ...cells, clock }),
   });
   if (cells !== undefined) answerOthers({ cells, clock, find: (id) => calls.find(id) });
+  // At every cell: an erasure is a job of one.
+  accounts.watch({
+    org(orgId) {
+      if (accounts.org(orgId)?.status === "closed") void calls.erase(orgId);
+    },
+  });
   return calls;
 }
 

@@ -155,7 +155,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     minOrgs: minOrgsOf(config),
   });
   const kept = await openKeptRoom(config, ground, account);
-  const detached = await openDetachedRoom(config, ground, money, outbox);
+  const detached = await openDetachedRoom(config, ground, { ...money, outbox, accounts });
   const routing = openRouting(ground);
   const sharing = await shareWith(cell, { ...account, ...routing, analytics, money: money.ofCell });
   const replays = openReplayRoom(ground, account, routing, analytics);

@@ -141,6 +141,7 @@ function close(
     // Refused because the store fails: its record would wait in memory, as would those of all calls after it. At a cell also because
     // credit could not be looked up, when it had its slot already.
     releaseAll(deps, call);
+    if (call.detached !== undefined) logEnd(deps, call, delivery);
     delivery.send();
     queueMicrotask(settled);
     return;

@@ -119,7 +119,7 @@ export class DetachedCalls implements LogKeeper {
       if (this.#running.has(id)) this.#logs.get(id)?.cancel();
       else await this.#forget(id);
     }
-    return this.#orgs.of(orgId).length > 0;
+    return this.#orgs.bytesOf(orgId) > 0;
   }
 
   /** From now on the call goes on whatever its client does. @param client that made it @returns what takes the place of its client */
@@ -264,7 +264,8 @@ export class DetachedCalls implements LogKeeper {
     const beyond = Math.max(events.bytes - callBytes, Math.min(beyondOrg, events.bytes / 2));
     if (beyond <= 0) return [];
     const parts = isStored && !call.isZdr ? this.rows.partsOf(id) : events.inMemory();
-    const { dropped, keptFrom, bytes } = oldest(parts, beyond);
+    // Some more, so that not each event has something dropped.
+    const { dropped, keptFrom, bytes } = oldest(parts, beyond + Math.min(callBytes, events.bytes) / 16);
     if (dropped.length > 0) events.dropTo(keptFrom, bytes);
     this.#orgs.count(orgId, id, events.bytes);
     return dropped;

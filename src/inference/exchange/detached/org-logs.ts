@@ -42,9 +42,9 @@ export class OrgLogs {
     return this.#orgs.get(orgId)?.bytes ?? 0;
   }
 
-  /** Ids of an org's logs, the oldest first. */
-  of(orgId: string): string[] {
-    return [...(this.#orgs.get(orgId)?.logs.keys() ?? [])];
+  /** Ids of an org's logs, the oldest first. Lazily: what is removed meanwhile is left out. */
+  *of(orgId: string): Generator<string> {
+    yield* this.#orgs.get(orgId)?.logs.keys() ?? [];
   }
 
   #add(org: OrgSum, bytes: number): void {
