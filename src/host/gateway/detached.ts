@@ -8,27 +8,29 @@ import { answerOthers } from "../../inference/exchange/detached/elsewhere/answer
 import { CallsOfOthers } from "../../inference/exchange/detached/elsewhere/calls-of-others.ts";
 import type { OtherCells } from "../../inference/exchange/detached/elsewhere/messages.ts";
 import { openDetached } from "../../inference/exchange/detached/open.ts";
+import type { Kept } from "../../inference/exchange/kept/open.ts";
 import type { Config } from "../settings/config.ts";
 import type { Ground } from "./ground.ts";
 import type { OpenMoney } from "./money.ts";
 import type { People } from "./people.ts";
 
-interface DetachedNeeds extends Pick<OpenMoney, "purse" | "budgets"> {
+interface DetachedNeeds extends Pick<OpenMoney, "purse" | "budgets">, Pick<Kept, "answers"> {
   readonly outbox: Outbox;
   readonly accounts: People["account"]["accounts"];
 }
 
-/** Before any call is admitted, and once charges can be made. */
+/** Before any call is admitted and other cells are told what this one answered, and once charges can be made. */
 export async function openDetachedRoom(
   { settings: { limits } }: Config,
   { store, clock, cell, installation, log }: Ground,
-  { purse, budgets, outbox, accounts }: DetachedNeeds,
+  { purse, budgets, outbox, accounts, answers }: DetachedNeeds,
 ): Promise<DetachedCalls> {
   const cells = cell && othersOf(cell);
   const calls = await openDetached({
     store,
     clock,
     outbox,
+    answers,
     masterKeys: installation.masterKeys,
     bounds: { callBytes: limits.max_detached_call_bytes, orgBytes: limits.max_detached_org_bytes },
     settledAtUs: risingMicros(clock),

@@ -252,8 +252,17 @@ export interface Preferred {
  */
 export type NotKeptReason = "cut" | "private" | "quota";
 
+/** An `Idempotency-Key` and what it was used with, as its answer is kept. */
+export interface NamedKey {
+  /** Id of the answer: made of the key, its route, project and environment. */
+  readonly id: string;
+  /** SHA-256 of the request's body. */
+  readonly fingerprint: string;
+}
+
 /** The lock of a call on its `Idempotency-Key`: see `idempotency.ts`. */
 export interface IdempotencyLock {
+  readonly named: NamedKey;
   /** From now on the answer goes to another client. @param over makes it of the one that it went to */
   passThrough(over: (client: ClientReply) => ClientReply): void;
   /** Bytes that the answer takes in the org's quota if it is kept. @param last as of `keep` */

@@ -146,7 +146,10 @@ export class DetachedCalls implements LogKeeper {
     const events = new EventLog(isZdr ? undefined : this.#storedParts(id, cipher));
     const reply = new DetachedReply(about, events, client, this, () => clock.now());
     const row = { orgId, projectId, environment, format, isStream, startedMs: incoming.tsMs, life };
-    this.#running.set(id, { reply, row, cipher, progress: undefined, metered: undefined, isStored: isZdr });
+    // Who is to poll for it has its answer as it begins, and that is kept by then.
+    const named = call.isPolled ? undefined : call.idempotencyLock?.named;
+    const unsaid = { progress: undefined, metered: undefined, isStored: isZdr };
+    this.#running.set(id, { reply, row, key: named, cipher, ...unsaid });
     this.#logs.set(id, reply);
     this.#orgs.add(orgId, id);
     return reply;

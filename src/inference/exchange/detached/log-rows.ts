@@ -5,6 +5,7 @@
 import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import type { CallRecord } from "../../../record/record.ts";
 import type { Store, Table } from "../../../store/store.ts";
+import type { NamedKey } from "../call.ts";
 import type { Metered } from "../meter.ts";
 import type { LoggedCall } from "./call-log.ts";
 import { type LogCipher, SEAL_BYTES } from "./log-cipher.ts";
@@ -18,6 +19,8 @@ export interface CallRow extends Omit<LoggedCall, "id" | "isZdr"> {
   /** Its record as if it had broken off at once, and the budgets that it counts in; absent once it has ended. */
   readonly record?: CallRecord;
   readonly scope?: BudgetScope;
+  /** The `Idempotency-Key` that it has, until it has ended. Absent too where its answer was kept as it began. */
+  readonly key?: NamedKey;
   /** Once it has ended: when, wall clock; the number of its events; the status of a whole answer. */
   readonly endedMs?: number;
   readonly end?: number;

@@ -5,6 +5,7 @@
 import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import type { CallRecord } from "../../../record/record.ts";
 import type { Store } from "../../../store/store.ts";
+import type { NamedKey } from "../call.ts";
 import type { Metered } from "../meter.ts";
 import type { DetachedReply } from "./detached-reply.ts";
 import type { LogCipher } from "./log-cipher.ts";
@@ -29,7 +30,9 @@ export interface CallProgress {
 /** A call that runs, and what is stored of it. */
 export interface Running {
   readonly reply: DetachedReply;
-  readonly row: Omit<CallRow, "keptFrom">;
+  readonly row: Omit<CallRow, "keptFrom" | "key">;
+  /** Its `Idempotency-Key`, where the end of the call answers it. */
+  readonly key: NamedKey | undefined;
   readonly cipher: LogCipher;
   /** Set once its first attempt begins. */
   progress: CallProgress | undefined;
@@ -106,7 +109,7 @@ export class LogWriter {
 
   /** What is to be stored of a call, made before the act. */
   written(running: Running): Written {
-    const { reply, row, cipher, progress } = running;
+    const { reply, row, key, cipher, progress } = running;
     const { call, events } = reply;
     const { id } = call;
     const parts = events.unstored();
@@ -119,7 +122,7 @@ export class LogWriter {
     const first =
       running.isStored || progress === undefined
         ? undefined
-        : { record: progress.record(), scope: progress.scope };
+        : { record: progress.record(), scope: progress.scope, ...(key && { key }) };
     running.isStored = true;
     const keptFrom = events.keptFrom;
     return {

@@ -1,11 +1,12 @@
 /**
  * After a start: the calls of a process that was killed. Each is charged for what its log holds, gets its record, and a last event that
- * says so, in one act: a process that is killed meanwhile goes on with those that are left, and charges none twice.
+ * says so, and its Idempotency-Key stays used, in one act: a process that is killed meanwhile goes on with those that are left, and charges none twice.
  */
 import type { Outbox } from "../../../analytics/outbox/outbox.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { CallRecord } from "../../../record/record.ts";
 import type { Store } from "../../../store/store.ts";
+import type { IdempotentAnswers } from "../kept/idempotency.ts";
 import { chargingFormer, type HoldDeps } from "../reservation/holds.ts";
 import { BROKEN_OFF, brokenOffEvent, wholeBrokenOff } from "./broken-off.ts";
 import type { Part } from "./event-log.ts";
@@ -16,6 +17,7 @@ export interface RecoverDeps {
   readonly store: Pick<Store, "act">;
   readonly clock: Pick<Clock, "now">;
   readonly outbox: Pick<Outbox, "prepare" | "put">;
+  readonly answers: Pick<IdempotentAnswers, "putBrokenOff">;
   readonly settledAtUs: () => number;
   readonly holding: HoldDeps;
 }
@@ -63,9 +65,9 @@ interface BrokenEnd {
 }
 
 function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd {
-  const { clock, outbox, holding } = deps;
+  const { clock, outbox, holding, answers } = deps;
   const progress: ProgressRow = rows.progressOf(id) ?? { end: 0 };
-  const { record, scope, ...rest } = row;
+  const { record, scope, key, ...rest } = row;
   const { life, format } = row;
   const nowMs = clock.now();
   const last: Part = row.isStream
@@ -79,7 +81,8 @@ function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd 
     isBrokenOff: true,
     ...(!row.isStream && { status: BROKEN_OFF.status }),
   };
-  const amountMicroUsd = record?.charged === true ? (progress.metered?.cost.total_micro_usd ?? 0) : 0;
+  const costMicroUsd = progress.metered?.cost.total_micro_usd ?? 0;
+  const amountMicroUsd = record?.charged === true ? costMicroUsd : 0;
   const prepared =
     record && outbox.prepare(brokenRecord(record, progress, { settledAtUs: deps.settledAtUs(), nowMs }));
   const charge = { requestId: id, amountMicroUsd, atMs: nowMs };
@@ -87,6 +90,8 @@ function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd 
   return {
     put() {
       charging?.charge();
+      // As of a call that was cancelled: who repeats it would be charged again. One that cost nothing may be repeated.
+      if (key !== undefined && costMicroUsd > 0) answers.putBrokenOff(key, row, id);
       if (prepared !== undefined) outbox.put(prepared);
       rows.putPart(id, last.first, sealed);
       rows.putEnded(id, kept);

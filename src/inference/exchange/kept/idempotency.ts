@@ -2,7 +2,7 @@
  * `Idempotency-Key`: a repeated request gets the first one's answer, byte for byte, and is not charged again. An answer that
  * was charged or complete is stored in the commit that charges it, so a crash leaves both or neither. A call that failed
  * without a charge stores nothing, so that a retry may succeed. Keys in progress are in memory only: a crash ends the call
- * and frees the key. Cells of one installation claim a key for all of them, and share the answers.
+ * and frees the key, unless the call was detached and had said something: that is charged at the next start, and the key stays used. Cells of one installation claim a key for all of them, and share the answers.
  */
 
 import { createHash } from "node:crypto";
@@ -17,7 +17,7 @@ import { type ExpiringTable, openExpiringTable } from "../../../store/tables/exp
 import { PAST_IDS } from "../../../store/tables/key-order.ts";
 import { EventNumbers } from "../../../wire/neutral/event-numbers.ts";
 import type { ClientReply } from "../../client-reply.ts";
-import type { Call, IdempotencyLock, NotKeptReason } from "../call.ts";
+import type { Call, IdempotencyLock, NamedKey, NotKeptReason } from "../call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "../headers.ts";
 import type { Claimed, KeptAnswer, LostReason, Running, SharedAnswers } from "./kept-rows.ts";
 import { RecordingReply } from "./recording-reply.ts";
@@ -44,22 +44,14 @@ class RecordingLock implements IdempotencyLock {
   readonly recorder: RecordingReply;
   readonly #answers: IdempotentAnswers;
   readonly #owner: KeptOwner;
-  readonly #id: string;
-  readonly #fingerprint: string;
+  readonly named: NamedKey;
   #isDetached = false;
   #isReleased = false;
 
-  constructor(
-    answers: IdempotentAnswers,
-    owner: KeptOwner,
-    id: string,
-    fingerprint: string,
-    recorder: RecordingReply,
-  ) {
+  constructor(answers: IdempotentAnswers, owner: KeptOwner, named: NamedKey, recorder: RecordingReply) {
     this.#answers = answers;
     this.#owner = owner;
-    this.#id = id;
-    this.#fingerprint = fingerprint;
+    this.named = named;
     this.recorder = recorder;
   }
 
@@ -82,17 +74,17 @@ class RecordingLock implements IdempotencyLock {
     const { orgId, environment } = this.#owner;
     const whose = {
       orgId,
-      fingerprint: this.#fingerprint,
+      fingerprint: this.named.fingerprint,
       ...(environment === "test" && { isTest: true }),
       ...(this.#isDetached && answer.isStream && { isNumbered: true }),
     };
-    this.#answers.put(this.#id, { ...answer, ...kept, ...whose });
+    this.#answers.put(this.named.id, { ...answer, ...kept, ...whose });
   }
 
   release(): Promise<void> | undefined {
     if (this.#isReleased) return undefined;
     this.#isReleased = true;
-    return this.#answers.release(this.#id);
+    return this.#answers.release(this.named.id);
   }
 }
 
@@ -187,7 +179,7 @@ export class IdempotentAnswers {
 
   #first(call: Call, id: string, fingerprint: string): Claim {
     const recorder = new RecordingReply(call.incoming.reply, this.#deps.maxBytes);
-    return { kind: "first", lock: new RecordingLock(this, call.key, id, fingerprint, recorder) };
+    return { kind: "first", lock: new RecordingLock(this, call.key, { id, fingerprint }, recorder) };
   }
 
   /** Call it only inside a commit. */
@@ -201,6 +193,16 @@ export class IdempotentAnswers {
       this.#deps.kept.count(ownerOf(answer), "answers", sizeOf(answer));
     }
     this.#deps.shared?.willShare(id, { orgId: orgId ?? "", fingerprint });
+  }
+
+  /**
+   * Call it only inside a commit: the one that charges a call whose process was killed. Its key is used, whatever was kept of its answer.
+   * @param requestId of that call
+   */
+  putBrokenOff({ id, fingerprint }: NamedKey, { orgId, environment }: KeptOwner, requestId: string): void {
+    const isTest = environment === "test" && ({ isTest: true } as const);
+    const lost = { lost: "broken_off", body: NO_BYTES } as const;
+    this.put(id, { orgId, fingerprint, requestId, status: 200, isStream: true, ...lost, ...isTest });
   }
 
   /** An answer that this process stored; undefined if there is none. */
@@ -262,7 +264,8 @@ function repeated(claimed: Exclude<Claimed, { kind: "first" }>, fingerprint: str
   if (known !== fingerprint)
     return refused("idempotency_mismatch", "This Idempotency-Key was used with another request.");
   if (claimed.kind === "running") return { ...claimed, error: inProgress() };
-  const { lost } = claimed.answer;
+  const { lost, requestId } = claimed.answer;
+  if (lost === "broken_off") return refused("state", NOT_KEPT[lost] + laterAt(requestId));
   if (lost !== undefined) return refused("state", NOT_KEPT[lost]);
   return { kind: "replay", answer: claimed.answer };
 }
@@ -277,7 +280,15 @@ const NOT_KEPT: Readonly<Record<LostReason, string>> = {
     "The answer to the first request with this Idempotency-Key is not kept any more: it was billed once.",
   retired:
     "The gateway with the first request with this Idempotency-Key was shut down for good: whether it was billed is not known.",
+  broken_off:
+    "The gateway that answered the first request with this Idempotency-Key ended before the call did; what it had said was billed.",
 };
+
+/** Where to read what a detached call had said. @param requestId of the call; "" where it is not known any more */
+const laterAt = (requestId: string): string =>
+  requestId === ""
+    ? ""
+    : ` GET /v1/generation/${requestId}/stream has that for ten minutes after its return.`;
 
 const PARAM = "Idempotency-Key";
 

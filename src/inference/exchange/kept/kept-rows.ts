@@ -25,9 +25,9 @@ export interface KeptAnswer {
 
 /**
  * `large`: it exceeded the size limit. `evicted`: newer ones took its place. `retired`: a gateway that never came back had the key, and
- * it is not known whether it answered.
+ * it is not known whether it answered. `broken_off`: its process was killed, and what it had said by then was charged.
  */
-export type LostReason = NotKeptReason | "large" | "evicted" | "retired";
+export type LostReason = NotKeptReason | "large" | "evicted" | "retired" | "broken_off";
 
 /**
  * An answer that other cells are told of is known to them for so long at least, however old it seems: it was charged, and a clock that

@@ -47,6 +47,11 @@ export interface Kept {
   readonly conversations: Conversations;
   /** The quotas that they count in. */
   readonly bytes: KeptBytes;
+  /**
+   * Tells other cells what this one answered, and then that its former lives have no keys any more. Once, when what those left is
+   * charged: a key whose answer is put later would be free for a moment.
+   */
+  share(): void;
   /** Resolves once what was erased is gone here and at what the cells share. */
   forgotten(): Promise<void>;
   close(): Promise<void>;
@@ -79,7 +84,7 @@ export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promis
   });
   await responses.endRuns();
   const endSharing = sharing?.shareQuota(kept);
-  sharing?.start({
+  const ownRows: OwnRows = {
     answer: (id) => answers.get(id),
     response: (owner, id) => responses.own(owner, id),
     eraseAnswers: (orgId, most) => answers.eraseOwn(orgId, most),
@@ -88,13 +93,14 @@ export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promis
     conversation: (owner, id) => conversations.own(owner, id),
     removeConversation: (owner, id) => conversations.removeOwn(owner, id),
     supersede: (owner, id, version) => conversations.supersede(owner, id, version),
-  });
+  };
   return {
     answers,
     responses,
     conversations,
     inputItems: new InputItems(responses),
     bytes: kept,
+    share: () => sharing?.start(ownRows),
     forgotten: async () => await sharing?.forgotten(),
     async close() {
       endSharing?.();

@@ -1,13 +1,22 @@
 /**
  * A gateway that dies while a detached call runs, at each of its appends to the journal: after its return the stream ends, as it should or
- * with an error that says why, the call is charged once, for what its log holds, and has one record. A second return changes nothing.
+ * with an error that says why, the call is charged once, for what its log holds, and has one record; its Idempotency-Key makes no second
+ * call of one that was charged. A second return changes nothing.
  */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Simulator, startSimulator } from "../../../../simulator/simulator.ts";
-import { begin, eventsIn, idsIn, resumed, said, wholeEvents } from "../../../support/detached/fixtures.ts";
+import {
+  begin,
+  eventsIn,
+  idsIn,
+  leftAfter,
+  resumed,
+  said,
+  wholeEvents,
+} from "../../../support/detached/fixtures.ts";
 import { removeFolder } from "../../../support/gateway.ts";
 import { charges, recordOf } from "../../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../../support/spawned-gateway.ts";
@@ -24,15 +33,17 @@ const MOMENTS =
     : ALL;
 const FORMATS = ["chat", "messages", "responses", "generate"];
 
+const KEYED = { headers: { "idempotency-key": "crash" } };
+
 let simulator: Simulator;
 beforeAll(async () => {
   simulator = await startSimulator({});
 });
 afterAll(() => simulator.close());
 
-function started(folder: string, moment?: string): Promise<SpawnedGateway> {
+function started(folder: string, moment?: string, tokens = 10): Promise<SpawnedGateway> {
   const env = moment === undefined ? {} : { NODE_OPTIONS: KILL_AT_APPEND, WEIR_KILL_AT: moment };
-  const endpoints = [{ provider: "talks", instruction: { tokens: 10, gap_ms: 50 } }];
+  const endpoints = [{ provider: "talks", instruction: { tokens, gap_ms: 50 } }];
   return spawnGateway({ folder, simulator, engine: false, endpoints, env });
 }
 
@@ -44,7 +55,7 @@ async function toldUntilDeath(
   let id = "";
   let text = "";
   try {
-    const response = await begin(gateway, format);
+    const response = await begin(gateway, format, KEYED);
     id = response.headers.get("x-svc-request-id") ?? "";
     for await (const bytes of response.body as ReadableStream<Uint8Array>)
       text += Buffer.from(bytes).toString("latin1");
@@ -54,13 +65,22 @@ async function toldUntilDeath(
   return { id, text: said(wholeEvents(text)) };
 }
 
+/** The same request with the same key. */
+async function repeated(gateway: SpawnedGateway, format: string) {
+  const response = await begin(gateway, format, KEYED);
+  const text = await response.text();
+  return { status: response.status, isReplay: response.headers.get("idempotent-replayed") === "true", text };
+}
+
 /** What there is of the call after a return. */
-async function foundAfterReturn(folder: string, id: string, last: string | undefined) {
+async function foundAfterReturn(folder: string, format: string, id: string, last: string | undefined) {
   const gateway = await started(folder);
   try {
     const [whole, rest] = [await resumed(gateway, id), await resumed(gateway, id, last)];
     const record = whole.status === 200 ? await recordOf(gateway, id) : undefined;
-    return { whole, rest, record, charged: (await charges(gateway)).get(id) ?? [] };
+    // One that cost nothing may be made once more.
+    const again = record?.cost_micro > 0 ? await repeated(gateway, format) : undefined;
+    return { whole, rest, record, again, charged: [...(await charges(gateway))] };
   } finally {
     await gateway.stop();
   }
@@ -77,8 +97,8 @@ test.concurrent.for(
   await gateway.kill("SIGKILL");
   // It died before it answered: no client knows the call.
   if (told.id === "") return;
-  const found = await foundAfterReturn(folder, told.id, String(idsIn(told.text).at(-1) ?? ""));
-  const { whole, rest, record, charged } = found;
+  const found = await foundAfterReturn(folder, format, told.id, String(idsIn(told.text).at(-1) ?? ""));
+  const { whole, rest, record, again, charged } = found;
   // The first append, which has the row of the call, never happened.
   if (whole.status === 404) {
     expect(charged).toEqual([]);
@@ -101,7 +121,50 @@ test.concurrent.for(
       .at(-1)
       ?.replace(/^id: \d+/, ""),
   );
-  expect(charged).toEqual(record.cost_micro === 0 ? [] : [-record.cost_micro]);
+  expect(charged).toEqual(record.cost_micro === 0 ? [] : [[told.id, [-record.cost_micro]]]);
+  if (again !== undefined && isCut) {
+    expect(again).toMatchObject({ status: 409, text: expect.stringContaining(`/${told.id}/stream`) });
+    expect(again.text).toContain("ended before the call did");
+  } else if (again !== undefined) expect(again).toMatchObject({ status: 200, isReplay: true });
   expect(record.output_tokens).toBeLessThanOrEqual(10);
-  expect(await foundAfterReturn(folder, told.id, undefined)).toMatchObject({ whole, charged, record });
+  expect(await foundAfterReturn(folder, format, told.id, undefined)).toMatchObject({
+    whole,
+    charged,
+    record,
+  });
 });
+
+/** Bodies of calls that say hundreds of events. */
+const LONG: Readonly<Record<string, readonly [format: string, body: Record<string, unknown>]>> = {
+  "a detached stream": ["chat", {}],
+  "a background stream": ["responses", { background: true }],
+};
+
+test.concurrent.for(Object.entries(LONG))(
+  "the key of %s that was killed and charged makes no second call",
+  async ([, [format, body]], { onTestFinished }) => {
+    const folder = mkdtempSync(join(tmpdir(), "weir-crash-"));
+    onTestFinished(() => removeFolder(folder));
+    const killed = await started(folder, undefined, 1000);
+    const { id } = await leftAfter(killed, format, 10, { ...KEYED, body });
+    // What was said is stored ten times a second: this takes longer.
+    await (await begin(killed, "generate", { body: { max_tokens: 10 } })).text();
+    await killed.kill("SIGKILL");
+    const gateway = await started(folder, undefined, 1000);
+    onTestFinished(() => gateway.stop());
+    const { cost_micro } = await recordOf(gateway, id);
+    expect(cost_micro).toBeGreaterThan(0);
+    const before = await charges(gateway);
+    expect(before.get(id)).toEqual([-cost_micro]);
+    const again = await begin(gateway, format, { ...KEYED, body });
+    expect([again.status, await again.json()]).toMatchObject([
+      409,
+      {
+        error: { code: "state", param: "Idempotency-Key", message: expect.stringContaining(`/${id}/stream`) },
+      },
+    ]);
+    const other = await begin(gateway, format, { ...KEYED, body: { ...body, temperature: 1 } });
+    expect(await other.json()).toMatchObject({ error: { code: "idempotency_mismatch" } });
+    expect(await charges(gateway)).toEqual(before);
+  },
+);
