@@ -138,8 +138,13 @@ async function* withFirst(
   first: Promise<IteratorResult<Buffer>>,
   rest: AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const { value, done } = await first;
-  if (done === true) return;
-  yield value;
-  yield* rest;
+  try {
+    const { value, done } = await first;
+    if (done === true) return;
+    yield value;
+    yield* rest;
+  } finally {
+    // Its reader may leave before it asks for the second part.
+    await rest.return(undefined);
+  }
 }

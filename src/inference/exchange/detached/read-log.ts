@@ -10,10 +10,11 @@ export interface ReadableCall {
   readonly call: LoggedCall;
   /**
    * Its events. @param last `Last-Event-ID`, as sent: those behind it; empty: all
-   * @throws WeirError 400 where that is no id, 409 where what is asked for is not kept any more
+   * @throws WeirError 400 where that is no id; with its first part 409 where what is asked for is not kept any more, 503 where the org
+   * has too many readers
    */
   events(last: string, options: ReadOptions): AsyncGenerator<Buffer>;
-  /** The answer of a call that is no stream, once it is there; undefined where the reader has left. @throws WeirError 409 */
+  /** The answer of a call that is no stream, once it is there; undefined where the reader has left. @throws WeirError 409, 503 */
   whole(hasLeft: () => boolean): Promise<WholeBody | undefined>;
   /** Ends it. Resolves once its cell knows. */
   cancel(): Promise<void>;

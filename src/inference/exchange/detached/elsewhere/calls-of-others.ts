@@ -68,13 +68,11 @@ class CallOfOther implements ReadableCall {
   }
 
   events(last: string, options: ReadOptions): AsyncGenerator<Buffer> {
-    const next = nextBehind(last);
-    if ((this.#readers.get(this.call.orgId) ?? 0) >= MOST_READERS) throw away();
-    return this.#events(next, options);
+    return this.#events(nextBehind(last), options);
   }
 
   async *#events(from: number, options: ReadOptions): AsyncGenerator<Buffer> {
-    this.#count(1);
+    this.#begin();
     try {
       yield* this.#read(from, options);
     } finally {
@@ -111,6 +109,15 @@ class CallOfOther implements ReadableCall {
   }
 
   async whole(hasLeft: () => boolean): Promise<WholeBody | undefined> {
+    this.#begin();
+    try {
+      return await this.#whole(hasLeft);
+    } finally {
+      this.#count(-1);
+    }
+  }
+
+  async #whole(hasLeft: () => boolean): Promise<WholeBody | undefined> {
     const { id, isZdr } = this.call;
     const asked = new Asked(this.#cells, this.#cell);
     const pieces: Uint8Array[] = [];
@@ -136,6 +143,12 @@ class CallOfOther implements ReadableCall {
   async cancel(): Promise<void> {
     const told = await this.#cells.ask(CANCEL, this.call.id, { to: this.#cell, withinMs: FIND_MS });
     if (told.kind === "unknown" && !(await isRetired(this.#cells, this.#cell))) throw away();
+  }
+
+  /** One more reader, until it is counted down. @throws WeirError 503 where its org has as many as it may have */
+  #begin(): void {
+    if ((this.#readers.get(this.call.orgId) ?? 0) >= MOST_READERS) throw away();
+    this.#count(1);
   }
 
   #count(by: number): void {

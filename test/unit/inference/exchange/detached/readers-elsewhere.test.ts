@@ -1,0 +1,100 @@
+/** Readers of calls of other cells are counted for as long as they read, however they end: an org may have only so many at a time. */
+import { expect, test } from "vitest";
+import { systemClock, systemTimers } from "../../../../../src/base/clock.ts";
+import { RunningResponses } from "../../../../../src/inference/exchange/background/running-responses.ts";
+import type { LoggedCall } from "../../../../../src/inference/exchange/detached/call-log.ts";
+import { CallsOfOthers } from "../../../../../src/inference/exchange/detached/elsewhere/calls-of-others.ts";
+import {
+  EVENTS,
+  type EventsSaid,
+  FIND,
+  type WholeSaid,
+} from "../../../../../src/inference/exchange/detached/elsewhere/messages.ts";
+import type { ReadableCall } from "../../../../../src/inference/exchange/detached/read-log.ts";
+import type { StoredResponses } from "../../../../../src/inference/exchange/kept/stored-responses.ts";
+import { FORMATS } from "../../../../../src/wire/formats.ts";
+
+const MOST = 1000;
+const OWNER = { orgId: "o", projectId: "p", environment: "live" } as const;
+const ID = "0".repeat(26);
+const CALL: LoggedCall = {
+  ...OWNER,
+  id: ID,
+  format: "responses",
+  isStream: true,
+  isZdr: false,
+  startedMs: 1,
+};
+
+/** Calls at another cell, which says one byte for each question about events, and of the whole answer nothing until `isOver`. */
+function elsewhere() {
+  const state = { isOver: false };
+  let said = 0;
+  const events = (): EventsSaid => ({
+    kind: "said",
+    isBrokenOff: false,
+    bytes: Buffer.from("x"),
+    next: ++said,
+    skip: 0,
+  });
+  const whole = (): WholeSaid =>
+    state.isOver ? { kind: "said", status: 200, bytes: Buffer.from("{}"), length: 2 } : { kind: "nothing" };
+  const others = new CallsOfOthers({
+    clock: systemClock,
+    isRetired: async () => false,
+    // A question takes a turn, as over a wire.
+    async ask(topic) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const content = topic === FIND ? CALL : topic === EVENTS ? events() : whole();
+      return { kind: "answered", from: "b", content };
+    },
+  });
+  return { others, state };
+}
+
+const found = async (others: CallsOfOthers): Promise<ReadableCall> =>
+  (await others.find(ID, "b")) ?? expect.fail("it is there");
+
+const never = () => false;
+const OPTIONS = { clock: systemClock, filler: "", keepAliveMs: 0, hasLeft: never };
+const FULL = { kind: "gateway_unavailable" };
+
+test("a reader of a background response that leaves behind the first part is counted no more", async () => {
+  const { others } = elsewhere();
+  const running = new RunningResponses({
+    responses: {} as StoredResponses,
+    calls: { readable: (id, cell) => others.find(id, cell) },
+    clock: systemClock,
+    timers: systemTimers,
+    keepAliveMs: 1000,
+  });
+  const place = { status: "in_progress", cell: "b", life: "1" } as const;
+  const stored = { response: "{}", background: place } as unknown as Parameters<typeof running.events>[2];
+  const asked = { after: undefined, hasLeft: never };
+  for (let readers = 0; readers <= MOST; readers++) {
+    const events = await running.events(OWNER, `${FORMATS.responses.idPrefix}${ID}`, stored, asked);
+    await events.next();
+    await events.return(undefined);
+  }
+});
+
+test("readers that begin at the same moment are bounded, too", async () => {
+  const { others } = elsewhere();
+  const call = await found(others);
+  const readers = Array.from({ length: MOST + 1 }, () => call.events("", OPTIONS));
+  const firsts = await Promise.allSettled(readers.map((reader) => reader.next()));
+  expect(firsts.filter(({ status }) => status === "rejected")).toMatchObject([{ reason: FULL }]);
+  await Promise.all(readers.map((reader) => reader.return(undefined)));
+  expect(await call.events("", OPTIONS).next()).toMatchObject({ done: false });
+});
+
+test("readers of whole answers are counted with the others", async () => {
+  const { others, state } = elsewhere();
+  const call = await found(others);
+  const waiting = Array.from({ length: MOST }, () => call.whole(never));
+  await expect(call.whole(never)).rejects.toMatchObject(FULL);
+  await expect(call.events("", OPTIONS).next()).rejects.toMatchObject(FULL);
+  state.isOver = true;
+  expect(await Promise.all(waiting)).toHaveLength(MOST);
+  expect(await call.whole(never)).toEqual({ status: 200, body: Buffer.from("{}") });
+});
