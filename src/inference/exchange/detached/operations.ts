@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import { REQUEST_ID } from "../../../base/ids.ts";
-import { FullAnswer, raw } from "../../../base/operation/answer.ts";
+import { FullAnswer } from "../../../base/operation/answer.ts";
 import * as field from "../../../base/operation/fields.ts";
 import { type Caller, operation } from "../../../base/operation/operation.ts";
 import { FORMATS } from "../../../wire/formats.ts";
@@ -49,10 +49,8 @@ export const detachedOperations = ({ calls, clock, keepAliveMs }: DetachedOperat
         hasLeft = true;
       };
       if (!found.call.isStream) {
-        const whole = await found.whole(() => hasLeft);
-        if (whole === undefined) throw notFound(id);
-        if (whole.status >= 400) throw failed(whole);
-        return raw("application/json", whole.body);
+        const body = answerOf(found, () => hasLeft);
+        return new FullAnswer<string>({}, { stream: { type: "application/json", body, stop } });
       }
       const filler = FORMATS[found.call.format].keepAlive;
       const options = { clock, filler, keepAliveMs, hasLeft: () => hasLeft };
@@ -82,6 +80,17 @@ export const detachedOperations = ({ calls, clock, keepAliveMs }: DetachedOperat
     },
   }),
 });
+
+/**
+ * The answer of a call that is no stream, as the only part of a body: an operation has to end within a time, and a call may run longer.
+ * @throws WeirError 409 where that is an error, or is not kept any more
+ */
+async function* answerOf(found: ReadableCall, hasLeft: () => boolean): AsyncGenerator<Buffer> {
+  const whole = await found.whole(hasLeft);
+  if (whole === undefined) return;
+  if (whole.status >= 400) throw failed(whole);
+  yield whole.body;
+}
 
 /** The call was answered with an error: its words are those of the call's format. */
 const failed = ({ status, body }: WholeBody) =>

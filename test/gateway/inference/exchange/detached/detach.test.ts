@@ -111,6 +111,14 @@ test("a call that is not streamed goes on, too", async () => {
   expect(read).toEqual({ status: 200, type: "application/json", text: answer });
 });
 
+test("the answer of one that failed is told as an error", async () => {
+  const failed = await begin(gateway, "chat", { body: { stream: false }, svc: by("fails") });
+  const answer = await failed.text();
+  const { status, type, text } = await resumed(gateway, failed.headers.get("x-svc-request-id") ?? "");
+  expect([status, type]).toEqual([409, "application/json"]);
+  expect(JSON.parse(text).error).toMatchObject({ code: "state", details: { status: failed.status, answer } });
+});
+
 test("a repetition of its Idempotency-Key gets the running stream, and later the same once more", async () => {
   const headers = { "idempotency-key": "again" };
   const { id } = await leftAfter(gateway, "messages", 2, { svc: by("talks"), headers });
