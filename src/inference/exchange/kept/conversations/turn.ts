@@ -71,9 +71,13 @@ export class CallTurn implements ConversationTurn {
       call.warnings.push(`${NOT_EXTENDED}: ${isSmall ? "quota" : "size"}`);
       return undefined;
     }
+    let isStored = false;
     return {
-      put: () => void this.#conversations.change(key, this.#id, changed, this.#before.head.version),
-      shared: () => this.#lock.shared(LAST_BYTES_MS),
+      put: () => {
+        isStored = this.#conversations.change(key, this.#id, changed, this.#before.head.version);
+      },
+      // What was deleted meanwhile is not sent to others, which would end the claim: the release of the lock ends it.
+      shared: () => (isStored ? this.#lock.shared(LAST_BYTES_MS) : undefined),
     };
   }
 

@@ -1,7 +1,10 @@
 /** Conversations over cells: turns follow one another wherever they are made, and whatever is lost, dies or is away. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { retire } from "../../../../../src/cluster/cells/membership/registry.ts";
+import type { Call } from "../../../../../src/inference/exchange/call.ts";
 import type { ConversationKey } from "../../../../../src/inference/exchange/kept/conversations/conversations.ts";
+import { CallTurn } from "../../../../../src/inference/exchange/kept/conversations/turn.ts";
+import { FORMATS } from "../../../../../src/wire/formats.ts";
 import { keptItems } from "../../../../../src/wire/responses/given-items.ts";
 import { startFaultProxy } from "../../../../support/cells/fault-proxy.ts";
 import { drained } from "../../../../support/turns.ts";
@@ -125,6 +128,23 @@ describe("turns", () => {
     await waits;
     expect(await read(one, id)).toEqual(["y"]);
   });
+});
+
+test("a call whose conversation was deleted meanwhile adds nothing, and lets go of it", async () => {
+  const [one, two] = [await cell("a"), await cell("b")];
+  const id = await begin(one);
+  const lock = await one.conversations.lock(live, id);
+  const turnOfCall = new CallTurn(one.conversations, id, await one.conversations.get(live, id), lock);
+  const call = { key: live, requestId: "r", warnings: [] } as unknown as Call;
+  const history = FORMATS.responses.history ?? expect.fail("responses go on from conversations");
+  const writer = turnOfCall.writer(call, history, JSON.stringify({ output: [] }));
+  await one.conversations.remove(live, id);
+  await one.cell.store.act(() => writer?.put());
+  await writer?.shared();
+  turnOfCall.release();
+  const next = await two.conversations.lock(live, id);
+  next.release();
+  expect(one.conversations.ownHead("p", id)).toBeUndefined();
 });
 
 describe("a cell that is away", () => {
