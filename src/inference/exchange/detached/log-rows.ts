@@ -29,12 +29,20 @@ export interface CallRow extends Omit<LoggedCall, "id" | "isZdr"> {
   readonly isBrokenOff?: true;
 }
 
+/** What a record says of the attempt that answers, which is another one after a fallback. */
+export type AnsweredBy = Pick<
+  CallRecord,
+  "provider" | "endpointId" | "upstreamModel" | "region" | "byok" | "ttftMs" | "upstreamTtftMs" | "attempts"
+>;
+
 /** What was said of a running call so far: a process that was killed charges it. */
 export interface ProgressRow {
   /** Number of events that are stored. */
   readonly end: number;
   /** What they are charged; absent: nothing. */
   readonly metered?: Metered;
+  /** Who says it; absent: as its record has it. */
+  readonly by?: AnsweredBy;
 }
 
 /** Removed in one act. */

@@ -9,7 +9,7 @@ import type { NamedKey } from "../call.ts";
 import type { Metered } from "../meter.ts";
 import type { DetachedReply } from "./detached-reply.ts";
 import type { LogCipher } from "./log-cipher.ts";
-import type { CallRow, LogRows } from "./log-rows.ts";
+import type { AnsweredBy, CallRow, LogRows } from "./log-rows.ts";
 
 /** What was said is stored after this time: so much is not charged where the process is killed. Longer where hundreds of calls speak. */
 const STORE_MS = 100;
@@ -23,6 +23,8 @@ export interface CallProgress {
   /** Its record, if it broke off now, and the budgets that it counts in. */
   record(): CallRecord;
   readonly scope: BudgetScope;
+  /** Who answers it; the same object until that changes. Undefined before an upstream is asked. */
+  by(): AnsweredBy | undefined;
   /** What it would be charged then; undefined: it has read more than it said, which is to be asked again. */
   metered(): Metered | undefined;
 }
@@ -118,6 +120,7 @@ export class LogWriter {
     // Nothing is charged of a call that said nothing.
     if (end > 0) running.metered = progress?.metered() ?? running.metered;
     const { metered } = running;
+    const by = progress?.by();
     const dropped = this.#bound(running);
     const first =
       running.isStored || progress === undefined
@@ -130,7 +133,7 @@ export class LogWriter {
         if (first !== undefined) this.#rows.put(id, { ...row, keptFrom, ...first });
         else if (dropped.length > 0) this.#rows.put(id, { ...(this.#rows.get(id) as CallRow), keptFrom });
         for (const [number, part] of sealed) this.#rows.putPart(id, number, part);
-        this.#rows.putProgress(id, { end, ...(metered && { metered }) });
+        this.#rows.putProgress(id, { end, ...(metered && { metered }), ...(by && { by }) });
         for (const number of dropped) this.#rows.removePart(id, number);
       },
       stored: () => events.stored(end),

@@ -1,5 +1,6 @@
 /** What a running detached call would be charged, and its record, if its process ended now. */
 import type { ByokFee } from "../../../base/usage.ts";
+import type { CallRecord } from "../../../record/record.ts";
 import type { AnswerStream } from "../../../wire/format.ts";
 import type { ReservedCall } from "../call.ts";
 import { type Metered, meter } from "../meter.ts";
@@ -7,6 +8,7 @@ import { type RecordDeps, recordOf } from "../record.ts";
 import { coveredAt } from "../reservation/fit.ts";
 import { scopeOf } from "../reservation/holds.ts";
 import { BROKEN_OFF } from "./broken-off.ts";
+import type { AnsweredBy } from "./log-rows.ts";
 import type { CallProgress } from "./log-writer.ts";
 
 export interface ProgressDeps extends RecordDeps {
@@ -32,26 +34,49 @@ export function progressOf(
     const fee = call.lane?.key.isByok ? deps.byokFee : undefined;
     return meter(call.request.facts, call.endpoint, stream?.facts, coveredAt(call), fee, call.sent);
   };
-  return {
-    metered,
-    scope: scopeOf(call.key),
-    record: () =>
-      recordOf(
-        deps,
-        call,
-        {
-          status: "error",
-          httpStatus: 200,
-          error: BROKEN_OFF,
-          metered: meter(call.request.facts, call.endpoint, undefined),
-          stopReason: "",
-          toolCalls: 0,
-          response: undefined,
-          isPayloadLeftOut: false,
-        },
-        deps.clock.monotonic(),
-      ),
+  const record = (): CallRecord =>
+    recordOf(
+      deps,
+      call,
+      {
+        status: "error",
+        httpStatus: 200,
+        error: BROKEN_OFF,
+        metered: meter(call.request.facts, call.endpoint, undefined),
+        stopReason: "",
+        toolCalls: 0,
+        response: undefined,
+        isPayloadLeftOut: false,
+      },
+      deps.clock.monotonic(),
+    );
+  return { metered, record, scope: scopeOf(call.key), by: answeredBy(call, record) };
+}
+
+/** Asked for each time that the call is stored: made anew only where the attempt that answers, or what is known of it, is another one. */
+function answeredBy(call: ReservedCall, record: () => CallRecord): () => AnsweredBy | undefined {
+  let known: readonly unknown[] = [];
+  let by: AnsweredBy | undefined;
+  return () => {
+    const { endpoint, lane, attempts, firstSentMs, upstreamTtftMs } = call;
+    if (endpoint === undefined) return undefined;
+    const now = [endpoint, lane, attempts, firstSentMs, upstreamTtftMs];
+    if (by !== undefined && now.every((each, at) => each === known[at])) return by;
+    known = now;
+    by = ofAttempt(record());
+    return by;
   };
 }
+
+const ofAttempt = (record: CallRecord): AnsweredBy => ({
+  provider: record.provider,
+  endpointId: record.endpointId,
+  upstreamModel: record.upstreamModel,
+  region: record.region,
+  byok: record.byok,
+  ttftMs: record.ttftMs,
+  upstreamTtftMs: record.upstreamTtftMs,
+  attempts: record.attempts,
+});
 
 const NOTHING_TOLD: Telling = { stream: undefined, isAhead: false };

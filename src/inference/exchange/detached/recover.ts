@@ -102,11 +102,11 @@ function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd 
 
 function brokenRecord(
   record: CallRecord,
-  { metered }: ProgressRow,
+  { metered, by }: ProgressRow,
   { settledAtUs, nowMs }: { readonly settledAtUs: number; readonly nowMs: number },
 ): CallRecord {
   const durationMs = Math.max(record.durationMs, nowMs - record.tsMs);
-  const told = { ...record, settledAtUs, durationMs };
+  const told = { ...record, ...by, settledAtUs, durationMs };
   if (metered === undefined) return told;
   return { ...told, usage: metered.usage, usageSource: metered.source, cost: metered.cost };
 }

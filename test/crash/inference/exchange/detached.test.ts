@@ -43,7 +43,10 @@ afterAll(() => simulator.close());
 
 function started(folder: string, moment?: string, tokens = 10): Promise<SpawnedGateway> {
   const env = moment === undefined ? {} : { NODE_OPTIONS: KILL_AT_APPEND, WEIR_KILL_AT: moment };
-  const endpoints = [{ provider: "talks", instruction: { tokens, gap_ms: 50 } }];
+  const endpoints = [
+    { provider: "talks", instruction: { tokens, gap_ms: 50 } },
+    ...(tokens > 10 ? [{ provider: "fails", instruction: { first_ms: 500, status: 503 } }] : []),
+  ];
   return spawnGateway({ folder, simulator, engine: false, endpoints, env });
 }
 
@@ -134,6 +137,9 @@ test.concurrent.for(
   });
 });
 
+/** When what the first upstream was asked is stored, it has not failed yet. */
+const FALLS_BACK = { route: { providers: { order: ["fails", "talks"] } } };
+const TALKS = { route: { providers: { only: ["talks"] } } };
 /** Bodies of calls that say hundreds of events. */
 const LONG: Readonly<Record<string, readonly [format: string, body: Record<string, unknown>]>> = {
   "a detached stream": ["chat", {}],
@@ -141,29 +147,39 @@ const LONG: Readonly<Record<string, readonly [format: string, body: Record<strin
 };
 
 test.concurrent.for(Object.entries(LONG))(
-  "the key of %s that was killed and charged makes no second call",
+  "the key of %s that was killed and charged makes no second call, and its record has who answered",
   async ([, [format, body]], { onTestFinished }) => {
     const folder = mkdtempSync(join(tmpdir(), "weir-crash-"));
     onTestFinished(() => removeFolder(folder));
     const killed = await started(folder, undefined, 1000);
-    const { id } = await leftAfter(killed, format, 10, { ...KEYED, body });
+    const { id } = await leftAfter(killed, format, 10, { ...KEYED, body, svc: FALLS_BACK });
     // What was said is stored ten times a second: this takes longer.
-    await (await begin(killed, "generate", { body: { max_tokens: 10 } })).text();
+    await (await begin(killed, "generate", { body: { max_tokens: 10 }, svc: TALKS })).text();
     await killed.kill("SIGKILL");
     const gateway = await started(folder, undefined, 1000);
     onTestFinished(() => gateway.stop());
-    const { cost_micro } = await recordOf(gateway, id);
+    const record = await recordOf(gateway, id);
+    const { cost_micro } = record;
     expect(cost_micro).toBeGreaterThan(0);
+    expect(record).toMatchObject({
+      provider: "talks",
+      attempt_rows: [{ provider: "fails", http_status: 503 }],
+    });
+    expect(record.ttft_ms).toBeGreaterThan(0);
     const before = await charges(gateway);
     expect(before.get(id)).toEqual([-cost_micro]);
-    const again = await begin(gateway, format, { ...KEYED, body });
+    const again = await begin(gateway, format, { ...KEYED, body, svc: FALLS_BACK });
     expect([again.status, await again.json()]).toMatchObject([
       409,
       {
         error: { code: "state", param: "Idempotency-Key", message: expect.stringContaining(`/${id}/stream`) },
       },
     ]);
-    const other = await begin(gateway, format, { ...KEYED, body: { ...body, temperature: 1 } });
+    const other = await begin(gateway, format, {
+      ...KEYED,
+      body: { ...body, temperature: 1 },
+      svc: FALLS_BACK,
+    });
     expect(await other.json()).toMatchObject({ error: { code: "idempotency_mismatch" } });
     expect(await charges(gateway)).toEqual(before);
   },
