@@ -11,7 +11,7 @@ const CHAT = { model: "weir/sim-small", messages: [{ role: "user", content: "Hi"
 /** The routes that pages of other origins may call. A new one is a decision. */
 const OPEN = `
 POST /v1/chat/completions, POST /v1/completions, POST /v1/responses, POST /v1/messages, POST /v1/embeddings
-POST /v1/messages/count_tokens, GET /v1/responses/{id}, DELETE /v1/responses/{id}, GET /v1/responses/{id}/input_items, POST /v1/responses/input_tokens
+POST /v1/messages/count_tokens, GET /v1/responses/{id}, POST /v1/responses/{id}/cancel, DELETE /v1/responses/{id}, GET /v1/responses/{id}/input_items, POST /v1/responses/input_tokens
 POST /v1/conversations, GET /v1/conversations/{id}, POST /v1/conversations/{id}, DELETE /v1/conversations/{id}
 POST /v1/conversations/{id}/items, GET /v1/conversations/{id}/items, GET /v1/conversations/{id}/items/{item_id}
 DELETE /v1/conversations/{id}/items/{item_id}
@@ -19,7 +19,7 @@ POST /v1/svc/generate, POST /v1/svc/embed, POST /v1/svc/rerank, POST /v1/svc/cou
 GET /v1/models, GET /v1/models/{vendor}/{model}, GET /v1/models/{id}, GET /v1/models/{vendor}/{model}/endpoints
 GET /v1/models/{vendor}/{model}/stats, GET /v1/providers, GET /v1/rankings, GET /v1/pricing
 GET /v1/apps/{slug}/public, GET /v1/apps/{slug}/badge
-GET /v1/generation/{id}, GET /v1/generation/{id}/receipt, GET /v1/requests/{id}, GET /v1/requests
+GET /v1/generation/{id}, GET /v1/generation/{id}/stream, POST /v1/generation/{id}/cancel, GET /v1/generation/{id}/receipt, GET /v1/requests/{id}, GET /v1/requests
 GET /v1/requests/tail, GET /v1/live, GET /v1/usage, GET /v1/usage/budgets, GET /v1/requests/export, GET /v1/usage/export, GET /.well-known/jwks.json
 `
   .trim()
