@@ -35,6 +35,17 @@ const BEGUN: Operation = ["credit_begin", ["org", 3, 10_000]];
 const LEASED: Operation = ["credit", 0, 0, "", ["org", 0, 0, 100, 500, -1]];
 const CLAIMED: Operation = ["claim", "id", "fingerprint", 100];
 const ANSWERED: Operation = ["answer", "id", "org", "fingerprint", "facts", DAY_MS, BLOB, 1_000_000];
+/** The claim is that of `CLAIMED`. */
+const CONVERSED: Operation = [
+  "conversation",
+  "owner",
+  "conv",
+  CLAIMED[1] as string,
+  1,
+  DAY_MS,
+  BLOB,
+  1_000_000,
+];
 const STORED: Operation = ["response", "owner", "id", ["item"], DAY_MS, BLOB, 1_000_000];
 /** A charge of 300 on a key with a hard budget of 5000 and a soft one of 200. */
 const SPENT = [
@@ -114,6 +125,10 @@ const ANSWERS: Readonly<Record<string, OperationCase>> = {
   response: { send: STORED },
   forget_response: { before: [STORED], send: ["forget_response", "owner", "id"] },
   forget_responses: { before: [STORED], send: ["forget_responses", "owner", 1] },
+  conversation_new: { send: ["conversation_new", "owner", "conv", DAY_MS, 5] },
+  conversation: { before: [CLAIMED], send: CONVERSED },
+  forget_conversation: { before: [CONVERSED], send: ["forget_conversation", "owner", "conv"] },
+  forget_conversations: { before: [CONVERSED], send: ["forget_conversations", "owner", 1] },
 };
 
 export const OPERATIONS: Readonly<Record<string, OperationCase>> = { ...DOCUMENTS, ...MONEY, ...ANSWERS };
