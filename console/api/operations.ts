@@ -2,7 +2,7 @@
 
 /** Method, path, and who may call it, as `x-svc-access` says. */
 export const ROUTES = {
-  cancelCall: ["POST", "/v1/generation/{id}/cancel", "inference / member"],
+  cancelCall: ["POST", "/v1/generation/{id}/cancel", "inference / admin"],
   createKey: ["POST", "/v1/keys", "write:keys / member"],
   createPlaygroundKey: ["POST", "/v1/playground/key", "no key / member"],
   createTopup: ["POST", "/v1/credits/topups", "write:billing / billing"],
@@ -38,7 +38,7 @@ export const ROUTES = {
   listTopups: ["GET", "/v1/credits/topups", "read:billing / billing"],
   logout: ["POST", "/auth/logout", "public"],
   quoteTopup: ["GET", "/v1/credits/topups/quote", "read:billing / billing"],
-  readCallStream: ["GET", "/v1/generation/{id}/stream", "inference / viewer"],
+  readCallStream: ["GET", "/v1/generation/{id}/stream", "inference / admin"],
   refundTopup: ["POST", "/v1/credits/topups/{id}/refund", "write:billing / billing"],
   resendInvoice: ["POST", "/v1/invoices/{id}/resend", "write:billing / billing"],
   revokeKey: ["DELETE", "/v1/keys/{id}", "write:keys / member"],
@@ -1865,7 +1865,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: string;
+    answer: Record<string, unknown>;
   };
   refundTopup: {
     params: {

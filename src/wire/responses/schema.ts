@@ -44,7 +44,7 @@ export const responsesRequestSchema = z.looseObject({
       "The call goes on without its client: the answer is `queued` at once, and its state, its events and its end are asked for by its id. Not with `store: false`.",
     ),
   conversation: z
-    .union([z.string(), z.looseObject({ id: z.string() })])
+    .union([z.string(), z.looseObject({ id: z.string().describe("The conversation's id.") })])
     .nullish()
     .describe("Goes on from this conversation, and adds its turn to it. Not with `previous_response_id`."),
   prompt: z.unknown().optional().describe("Stored at the provider; only endpoints of this format take it."),

@@ -38,6 +38,8 @@ const fresh = (word: string): string => `${word}-${++made}`;
 
 const yaml = "version: 1\nsort: price\n";
 const said = [{ role: "user", content: "Hi" }];
+/** A conversation with one. */
+const items = { items: [{ role: "user", content: "Hi" }] };
 const response = { model: "weir/sim-small", input: "Hi" };
 const providerKey = { provider: "own", credential: "sk-a-credential" };
 
@@ -76,6 +78,27 @@ const newProviderKey = ({ asOwner }: CallWorld) =>
 const newTicket = ({ asOwner }: CallWorld) =>
   createdId(asOwner("POST", "/v1/tickets", { subject: "A question" }));
 const newResponse = ({ asKey }: CallWorld) => createdId(asKey("POST", "/v1/responses", response));
+/** A response that its gateway is long at. */
+const newBackground = ({ asKey }: CallWorld) =>
+  createdId(
+    asKey("POST", "/v1/responses", {
+      ...response,
+      input: "[[sim tokens=2000 gap_ms=50]]",
+      background: true,
+    }),
+  );
+const newConversation = ({ asKey }: CallWorld) => createdId(asKey("POST", "/v1/conversations", items));
+async function newItem({ asKey }: CallWorld): Promise<Values> {
+  const { json: made } = await asKey("POST", "/v1/conversations", items);
+  const { json } = await asKey("GET", `/v1/conversations/${made.id}/items`);
+  return { id: made.id, item_id: json.data[0].id };
+}
+/** One that has ended: its answer is kept for ten minutes. */
+async function newDetached({ asKey }: CallWorld): Promise<Values> {
+  const body = { model: "weir/sim-small", messages: said, svc: { on_disconnect: "detach" } };
+  const { json } = await asKey("POST", "/v1/chat/completions", body);
+  return { id: String(json.id).replace("chatcmpl-", "") };
+}
 async function newPolicy({ asOwner }: CallWorld) {
   const { json } = await asOwner("POST", "/v1/policies", { name: fresh("made"), yaml });
   return { name: json.name };
@@ -194,6 +217,15 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "GET /v1/responses/{id}": { values: newResponse },
   "GET /v1/responses/{id}/input_items": { values: newResponse },
   "DELETE /v1/responses/{id}": { values: newResponse },
+  "POST /v1/responses/{id}/cancel": { values: newBackground },
+  "POST /v1/conversations": { body: () => items },
+  "GET /v1/conversations/{id}": { values: newConversation },
+  "POST /v1/conversations/{id}": { values: newConversation, body: () => ({ metadata: { it: "is" } }) },
+  "DELETE /v1/conversations/{id}": { values: newConversation },
+  "POST /v1/conversations/{id}/items": { values: newConversation, body: () => items },
+  "GET /v1/conversations/{id}/items": { values: newConversation },
+  "GET /v1/conversations/{id}/items/{item_id}": { values: newItem },
+  "DELETE /v1/conversations/{id}/items/{item_id}": { values: newItem },
   "POST /v1/responses/input_tokens": { body: () => response },
   "POST /v1/messages": { body: () => ({ model: "weir/sim-small", max_tokens: 9, messages: said }) },
   "POST /v1/messages/count_tokens": { body: () => ({ model: "weir/sim-small", messages: said }) },
@@ -210,6 +242,8 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "GET /v1/models/{id}": { values: () => ({ id: "weir%2Fsim-small" }) },
   "GET /v1/generation/{id}": { values: ofRequest },
   "GET /v1/generation/{id}/receipt": { values: ofRequest },
+  "GET /v1/generation/{id}/stream": { values: newDetached },
+  "POST /v1/generation/{id}/cancel": { values: newDetached },
   "GET /v1/requests/{id}": { values: ofRequest },
   "POST /v1/playground/key": { body: ({ projectId }) => ({ project_id: projectId }) },
   "POST /v1/keys": {

@@ -34,13 +34,13 @@ export const detachedOperations = ({ calls, clock, keepAliveMs }: DetachedOperat
       "The stream of a detached call, from its start or from `Last-Event-ID` on, while it runs and for ten minutes after",
     method: "GET",
     path: "/v1/generation/{id}/stream",
-    access: "inference / viewer",
+    access: "inference / admin",
     group: "Inference",
     params: idPath,
     output: z
-      .string()
-      .describe("The events of the call's own format; of a call that is no stream, its answer."),
-    otherTypes: ["text/event-stream", "application/json"],
+      .looseObject({})
+      .describe("The answer of a call that is no stream, in its own format; else its events."),
+    otherTypes: ["text/event-stream"],
     errors: ["not_found", "state", "gateway_unavailable"],
     async run({ params: { id } }, caller, head) {
       const found = await foundFor(calls, caller, id);
@@ -50,12 +50,12 @@ export const detachedOperations = ({ calls, clock, keepAliveMs }: DetachedOperat
       };
       if (!found.call.isStream) {
         const body = answerOf(found, () => hasLeft);
-        return new FullAnswer<string>({}, { stream: { type: "application/json", body, stop } });
+        return new FullAnswer<never>({}, { stream: { type: "application/json", body, stop } });
       }
       const filler = FORMATS[found.call.format].keepAlive;
       const options = { clock, filler, keepAliveMs, hasLeft: () => hasLeft };
       const body = found.events(head.header("last-event-id"), options);
-      return new FullAnswer<string>(
+      return new FullAnswer<never>(
         { headers: STREAM_HEADERS },
         { stream: { type: "text/event-stream; charset=utf-8", body, stop } },
       );
@@ -65,7 +65,7 @@ export const detachedOperations = ({ calls, clock, keepAliveMs }: DetachedOperat
     summary: "End a detached call: what it has said is charged",
     method: "POST",
     path: "/v1/generation/{id}/cancel",
-    access: "inference / member",
+    access: "inference / admin",
     group: "Inference",
     params: idPath,
     output: z.object({
