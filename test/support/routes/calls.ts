@@ -3,11 +3,10 @@
  * without these needs no entry; another one needs no more than that.
  */
 import { readRouteTable } from "../../../scripts/route-table.ts";
-import type { Role } from "../../../src/account/roles.ts";
 import type { Route } from "../../../src/edge/routes.ts";
-import type { Answer } from "../gateway.ts";
 import { until } from "../wait.ts";
-import type { CallWorld } from "./call-world.ts";
+import type { CallWorld, RouteCall, Values } from "./call-world.ts";
+import { createdId, KEPT_CALLS } from "./kept-calls.ts";
 
 export const table = await readRouteTable();
 export const nameOf = (route: Route): string => `${route.method} ${route.path}`;
@@ -17,39 +16,15 @@ export const sidesOf = ({ access }: Route): (string | undefined)[] => access.spl
 export const isForKeys = (route: Route): boolean =>
   !["public", "anyone", "operator", "directory", "no key"].includes(sidesOf(route)[0] as string);
 
-type Values = Readonly<Record<string, string>>;
-
-interface RouteCall {
-  /** By the names in braces, where the usual ones will not do. */
-  readonly values?: (world: CallWorld) => Promise<Values> | Values;
-  readonly body?: (world: CallWorld) => Promise<object> | object;
-  /** What the path must be followed by. */
-  readonly query?: string | ((world: CallWorld) => string);
-  /**
-   * For the walk of access, where the good call would change who may call what: one that is let in and changes nothing.
-   */
-  readonly harmless?: { readonly values?: Values; readonly body?: object };
-  /** Who makes the good call, where the operation asks for more than the table can say. */
-  readonly as?: Role;
-}
-
 let made = 0;
 const fresh = (word: string): string => `${word}-${++made}`;
 
 const yaml = "version: 1\nsort: price\n";
 const said = [{ role: "user", content: "Hi" }];
-/** A conversation with one. */
-const items = { items: [{ role: "user", content: "Hi" }] };
-const response = { model: "weir/sim-small", input: "Hi" };
 const providerKey = { provider: "own", credential: "sk-a-credential" };
 
 const ofProject = ({ projectId }: CallWorld): string => `?project_id=${projectId}`;
 
-const createdId = async (answer: Promise<Answer>): Promise<{ id: string }> => {
-  const { status, json, text } = await answer;
-  if (status >= 300) throw new Error(`nothing was made: ${text}`);
-  return { id: json.id };
-};
 const newKey = (world: CallWorld) =>
   createdId(
     world.asOwner("POST", "/v1/keys", {
@@ -77,28 +52,6 @@ const newProviderKey = ({ asOwner }: CallWorld) =>
   createdId(asOwner("POST", "/v1/provider-keys", providerKey));
 const newTicket = ({ asOwner }: CallWorld) =>
   createdId(asOwner("POST", "/v1/tickets", { subject: "A question" }));
-const newResponse = ({ asKey }: CallWorld) => createdId(asKey("POST", "/v1/responses", response));
-/** A response that its gateway is long at. */
-const newBackground = ({ asKey }: CallWorld) =>
-  createdId(
-    asKey("POST", "/v1/responses", {
-      ...response,
-      input: "[[sim tokens=2000 gap_ms=50]]",
-      background: true,
-    }),
-  );
-const newConversation = ({ asKey }: CallWorld) => createdId(asKey("POST", "/v1/conversations", items));
-async function newItem({ asKey }: CallWorld): Promise<Values> {
-  const { json: made } = await asKey("POST", "/v1/conversations", items);
-  const { json } = await asKey("GET", `/v1/conversations/${made.id}/items`);
-  return { id: made.id, item_id: json.data[0].id };
-}
-/** One that has ended: its answer is kept for ten minutes. */
-async function newDetached({ asKey }: CallWorld): Promise<Values> {
-  const body = { model: "weir/sim-small", messages: said, svc: { on_disconnect: "detach" } };
-  const { json } = await asKey("POST", "/v1/chat/completions", body);
-  return { id: String(json.id).replace("chatcmpl-", "") };
-}
 async function newPolicy({ asOwner }: CallWorld) {
   const { json } = await asOwner("POST", "/v1/policies", { name: fresh("made"), yaml });
   return { name: json.name };
@@ -210,23 +163,10 @@ const anInvitation: RouteCall = {
 
 /** Routes that are not in here are good as they are. */
 export const CALLS: Readonly<Record<string, RouteCall>> = {
+  ...KEPT_CALLS,
   "POST /v1/chat/completions": { body: () => ({ model: "weir/sim-small", messages: said }) },
   "POST /v1/completions": { body: () => ({ model: "weir/sim-small", prompt: "Hi" }) },
   "POST /v1/embeddings": { body: () => ({ model: "weir/sim-embed", input: "Hi" }) },
-  "POST /v1/responses": { body: () => response },
-  "GET /v1/responses/{id}": { values: newResponse },
-  "GET /v1/responses/{id}/input_items": { values: newResponse },
-  "DELETE /v1/responses/{id}": { values: newResponse },
-  "POST /v1/responses/{id}/cancel": { values: newBackground },
-  "POST /v1/conversations": { body: () => items },
-  "GET /v1/conversations/{id}": { values: newConversation },
-  "POST /v1/conversations/{id}": { values: newConversation, body: () => ({ metadata: { it: "is" } }) },
-  "DELETE /v1/conversations/{id}": { values: newConversation },
-  "POST /v1/conversations/{id}/items": { values: newConversation, body: () => items },
-  "GET /v1/conversations/{id}/items": { values: newConversation },
-  "GET /v1/conversations/{id}/items/{item_id}": { values: newItem },
-  "DELETE /v1/conversations/{id}/items/{item_id}": { values: newItem },
-  "POST /v1/responses/input_tokens": { body: () => response },
   "POST /v1/messages": { body: () => ({ model: "weir/sim-small", max_tokens: 9, messages: said }) },
   "POST /v1/messages/count_tokens": { body: () => ({ model: "weir/sim-small", messages: said }) },
   "POST /v1/svc/generate": { body: () => ({ model: "weir/sim-small", messages: said }) },
@@ -242,8 +182,6 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "GET /v1/models/{id}": { values: () => ({ id: "weir%2Fsim-small" }) },
   "GET /v1/generation/{id}": { values: ofRequest },
   "GET /v1/generation/{id}/receipt": { values: ofRequest },
-  "GET /v1/generation/{id}/stream": { values: newDetached },
-  "POST /v1/generation/{id}/cancel": { values: newDetached },
   "GET /v1/requests/{id}": { values: ofRequest },
   "POST /v1/playground/key": { body: ({ projectId }) => ({ project_id: projectId }) },
   "POST /v1/keys": {
