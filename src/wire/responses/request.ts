@@ -55,7 +55,7 @@ export interface ResponsesRequest extends ClientRequest {
   readonly isStreamAsked: boolean;
   /** As the client sent it. It stays here when the input is expanded, after which the body no longer has it. */
   readonly previousResponseId: string | undefined;
-  /** Of `conversation`, likewise. */
+  /** The same for `conversation`. */
   readonly conversationId: string | undefined;
   /** The provider whose answer the request continues by one of both; undefined if it continues none. */
   readonly historyBy: string | undefined;

@@ -203,7 +203,7 @@ export class Sender {
       const cell = String(results[i]?.[1] ?? "");
       if (one !== undefined && cell !== "") onSuperseded(cell, one.owner, one.id, one.version);
     });
-    // Nobody has changed a conversation meanwhile: it is claimed until it is told below that it is shared.
+    // No cell has changed the conversation meanwhile: it is claimed until it is told below that it is shared.
     const newest = sent.filter((each) => this.#isNewest(each));
     for (const { key } of newest) {
       if (key[0] === "a") onShared(key[1]);

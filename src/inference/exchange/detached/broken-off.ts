@@ -1,14 +1,9 @@
 /** The end of a call whose process was killed while it ran, or whose cell was retired. */
-import { fail } from "../../../base/errors.ts";
 import { FORMATS } from "../../../wire/formats.ts";
 import { EventNumbers } from "../../../wire/neutral/event-numbers.ts";
+import { BROKEN_OFF } from "../errors/broken-off.ts";
 import type { LoggedCall, WholeBody } from "./call-log.ts";
 import type { Part } from "./event-log.ts";
-
-export const BROKEN_OFF = fail(
-  "gateway_unavailable",
-  "The gateway that made this call ended before the call did. What it had said was charged.",
-);
 
 type Ended = Pick<LoggedCall, "id" | "format">;
 

@@ -24,6 +24,7 @@ import { type ReadableCall, readable } from "./read-log.ts";
 export const KEEP_MS = 10 * MINUTE_MS;
 /** How often old logs are looked for, and readers that are silent for long. */
 const TICK_MS = 1000;
+
 export interface DetachedBounds {
   /** Bytes of events of one call, and of all calls of an org, that are kept. */
   readonly callBytes: number;

@@ -3,11 +3,11 @@ import type { ByokFee } from "../../../base/usage.ts";
 import type { CallRecord } from "../../../record/record.ts";
 import type { AnswerStream } from "../../../wire/format.ts";
 import type { ReservedCall } from "../call.ts";
+import { BROKEN_OFF } from "../errors/broken-off.ts";
 import { type Metered, meter } from "../meter.ts";
 import { type RecordDeps, recordOf } from "../record.ts";
 import { coveredAt } from "../reservation/fit.ts";
 import { scopeOf } from "../reservation/holds.ts";
-import { BROKEN_OFF } from "./broken-off.ts";
 import type { AnsweredBy } from "./log-rows.ts";
 import type { CallProgress } from "./log-writer.ts";
 

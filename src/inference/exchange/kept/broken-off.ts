@@ -1,12 +1,7 @@
 /** A background response whose call ended with its process: what is read of it from then on. */
-import { fail } from "../../../base/errors.ts";
 import { FORMATS } from "../../../wire/formats.ts";
+import { BROKEN_OFF } from "../errors/broken-off.ts";
 import type { StoredResponse } from "./kept-rows.ts";
-
-const BROKEN_OFF = fail(
-  "gateway_unavailable",
-  "The gateway that made this call ended before the call did. What it had said was charged.",
-);
 
 /** @param left as it was stored when its call was accepted */
 export function brokenOff(left: StoredResponse): StoredResponse {

@@ -52,11 +52,11 @@ export interface EventsSaid {
   readonly kind: "said" | "nothing" | "over" | "lost";
   /** The call's process was killed while it ran. */
   readonly isBrokenOff: boolean;
-  /** Of "said": whole events, or a piece of one; and what comes next. */
+  /** Where it is "said": whole events, or a piece of one; and what comes next. */
   readonly bytes?: Uint8Array;
   readonly next?: number;
   readonly skip?: number;
-  /** Of "lost": the first event that is kept. */
+  /** Where it is "lost": the first event that is kept. */
   readonly keptFrom?: number;
 }
 

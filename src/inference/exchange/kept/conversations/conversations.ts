@@ -63,7 +63,7 @@ export type Changed = Pick<Conversation, "items"> & {
   readonly head: Pick<ConversationHead, "createdS" | "metadata" | "endpointId" | "provider" | "keyId">;
 };
 
-/** A conversation that nobody else changes meanwhile. */
+/** A conversation that no other call changes meanwhile. */
 export interface ConversationLock {
   /** Behind an act that stored it. Resolves once others can have it, or after this time; never rejects. Undefined in a gateway alone. */
   shared(withinMs: number): Promise<void> | undefined;
@@ -146,7 +146,7 @@ export class Conversations {
   }
 
   /**
-   * Nobody else changes the conversation until the lock is released.
+   * No other call changes the conversation until the lock is released.
    * @throws WeirError 400 `conversation_locked` (as a rejection) where another has it for long; 503 as `get`
    */
   async lock(owner: ResponseOwner, id: string): Promise<ConversationLock> {
