@@ -2,14 +2,11 @@
  * Identifiers: request ids are bare ULIDs (26 characters, Crockford base 32), resources a prefix plus a ULID. Monotonic
  * within this process, so that ids sort by creation unless the clock is set back.
  */
-import { encodeTime, incrementBase32, monotonicFactory } from "ulid";
+import { encodeTime, incrementBase32, ulid } from "ulid";
 import { systemRandom } from "./clock.ts";
 
 /** Ids still sort by creation if the clock is corrected by at most this. */
 const CORRECTION_MS = 1000;
-
-let made = monotonicFactory(systemRandom);
-let newestMs = 0;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /** The last two characters of an id, in order. Ids of one millisecond differ in these, until they are used up. */
@@ -23,14 +20,10 @@ let pair = 0;
 
 /** After a clock that ran ahead is set back, ids must not keep the future time until it is reached again. */
 function next(nowMs: number): string {
-  if (nowMs < newestMs - CORRECTION_MS) {
-    made = monotonicFactory(systemRandom);
-    newestMs = nowMs;
-    idMs = -1;
-  }
-  if (nowMs > newestMs) newestMs = nowMs;
+  if (nowMs < idMs - CORRECTION_MS) idMs = -1;
   if (nowMs > idMs) {
-    const id = made(nowMs);
+    // The package takes 0 for the present: such an id would be of a time that is still to come here.
+    const id = ulid(Math.max(1, nowMs), systemRandom);
     idMs = nowMs;
     start = id.slice(0, -2);
     pair = pairOf(id);

@@ -83,18 +83,11 @@ describe("a session", () => {
   });
 
   test("ends, the oldest first, where a person begins a fifty-first", async () => {
-    const come: Awaited<ReturnType<typeof rig.signIn>>[] = [];
-    // Sessions are in order by their ids, which follow a clock that was set back by a second: the one of the test before.
-    rig.clock.advance(2000);
+    const tokens: string[] = [];
     for (let i = 0; i < 51; i++) {
-      come.push(await rig.signIn(claimsOf("ada")));
+      tokens.push((await rig.signIn(claimsOf("ada"))).token);
       rig.clock.advance(1000);
     }
-    const tokens = come.map(({ token }) => token);
-    expect(new Set(come.map(({ user }) => user.id)).size).toBe(1);
-    const ids = come.map(({ session }) => session.row.id);
-    expect(ids).toEqual([...new Set(ids)].sort());
-    expect(rig.sessions.of(come[0]?.user.id ?? "").map(({ row }) => row.id)).toEqual(ids.slice(1));
     const live = tokens.map((token) => rig.sessions.find(token) !== undefined);
     expect(live).toEqual([false, ...Array.from({ length: 50 }, () => true)]);
     const other = await rig.signIn(claimsOf("bob"));
