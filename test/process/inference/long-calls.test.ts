@@ -12,8 +12,11 @@ import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { charges } from "../../support/observations.ts";
 
 const text = readFileSync(join(import.meta.dirname, "../../../docs/long-calls.md"), "utf8");
-const exampleIn = (language: string): string =>
-  new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "m").exec(text)?.[1] ?? "";
+const examplesIn = (language: string): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map(
+    ([, code = ""]) => code,
+  );
+const exampleIn = (language: string): string => examplesIn(language)[0] ?? "";
 
 const hasPython = (() => {
   try {
@@ -69,7 +72,7 @@ async function printed(program: string, file: string, source: string): Promise<s
     ...process.env,
     NODE_OPTIONS: "",
     WEIR_URL: `http://127.0.0.1:${port}`,
-    WEIR_KEY: gateway.liveKey,
+    WEIR_API_KEY: gateway.liveKey,
   };
   cuts = [...CUTS];
   const { stdout } = await promisify(execFile)(program, [join(folder, file)], { env });
@@ -97,6 +100,16 @@ test("in TypeScript", async () => {
 test.skipIf(!hasPython)("in Python (needs python3)", async () => {
   const asked = `for data in events("/v1/chat/completions", ${JSON.stringify(ASKED)}):\n    print(data)\n`;
   await expectWhole(await printed("python3", "client.py", `${exampleIn("python")}\n\n${asked}`));
+});
+
+// The call has ended before its client has asked again: the answer is given once more, with its length.
+test("used as the page says, they print the answer", async () => {
+  const [client = "", use = ""] = examplesIn("ts");
+  const said = await printed(process.execPath, "used.mts", client + use);
+  expect(said.join("\n")).toMatch(/Write a long story.*simulator/);
+  if (!hasPython) return;
+  const [pythons = "", usedThere = ""] = examplesIn("python");
+  expect(await printed("python3", "used.py", pythons + usedThere)).toEqual(said);
 });
 
 test("they have forty lines, and a few around them", () => {
