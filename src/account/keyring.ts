@@ -119,7 +119,8 @@ export class Keyring {
    * @throws WeirError `missing_key`, `invalid_key`, `expired_key`, `revoked_key`, `org_closed`.
    */
   resolve(secret: string | undefined): KeyContext {
-    if (secret === undefined || secret === "") throw fail("missing_key", "No API key was sent.");
+    if (secret === undefined || secret === "")
+      throw fail("missing_key", "No API key was sent: send Authorization: Bearer <key>, or x-api-key.");
     // Checked before hashing, whose cost grows with the input.
     if (secret.length !== SECRET_LENGTH) throw foreign();
     const hash = hashSecret(secret);

@@ -3,7 +3,7 @@
  * schema, our `svc` extension. Long strings are not decoded.
  */
 import { isUtf8 } from "node:buffer";
-import type { z } from "zod";
+import { z } from "zod";
 import { pointerTo } from "../base/document/document.ts";
 import { fail, type WeirError } from "../base/errors.ts";
 import { routeOptions } from "../base/route-schema.ts";
@@ -143,13 +143,23 @@ function check<T extends AnyBody>(
   if (issue === undefined) throw fail("invalid_value", "The body is no request of this format.");
   if (issue.code === "unrecognized_keys") {
     const pointer = pointerTo([...issue.path, issue.keys[0] ?? ""]);
-    throw fail("invalid_value", `Unknown option at ${pointer}.`, { param: pointer });
+    const known = optionsAt(schema, issue.path);
+    const hint = known.length > 0 ? ` There are ${known.join(", ")}.` : "";
+    throw fail("invalid_value", `Unknown option at ${pointer}.${hint}`, { param: pointer });
   }
   const pointer = pointerTo(issue.path);
   const missing = issue.code === "invalid_type" && issue.input === undefined && !present(value, issue.path);
   throw fail("invalid_value", missing ? `${pointer} is required.` : `${pointer}: ${issue.message}.`, {
     param: pointer,
   });
+}
+
+/** The members that the object at a place of a body may have; none where its schema is not known by them. */
+function optionsAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  if (!(inner instanceof z.ZodObject)) return [];
+  const [first, ...rest] = path;
+  return first === undefined ? Object.keys(inner.shape) : optionsAt(inner.shape[String(first)], rest);
 }
 
 /** A whole answer has nothing that could be sent to its client meanwhile. */
