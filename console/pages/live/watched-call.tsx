@@ -40,6 +40,7 @@ const STATES: Readonly<Record<Watched["is"], readonly [word: string, tone: Tone]
   failed: ["failed", "bad"],
   absent: ["not here", "warn"],
 };
+const NOT_REACHED = ["not reached", "warn"] as const;
 
 function Watching({ id }: { readonly id: string }) {
   const { shown, fault } = useCallStream(id);
@@ -49,7 +50,8 @@ function Watching({ id }: { readonly id: string }) {
   known.current = state.value.running.get(id) ?? known.current;
   const watched = shown.value;
   const isRunning = watched.is === "reading";
-  const [word, tone] = STATES[watched.is];
+  const isReached = fault.value === undefined;
+  const [word, tone] = isRunning && !isReached ? NOT_REACHED : STATES[watched.is];
   return (
     <Page
       title="Call"
@@ -67,7 +69,7 @@ function Watching({ id }: { readonly id: string }) {
     >
       <FaultNote fault={fault.value} />
       <State word={word} tone={tone} call={known.current} isRunning={isRunning} />
-      <Said watched={watched} id={id} />
+      <Said watched={watched} id={id} isReached={isReached} />
       {isAsked && isRunning && <Cancel id={id} onClose={() => setAsked(false)} />}
     </Page>
   );
@@ -102,7 +104,14 @@ const State = ({ word, tone, call, isRunning }: StateProps) => (
   </Panel>
 );
 
-function Said({ watched, id }: { readonly watched: Watched; readonly id: string }) {
+interface SaidProps {
+  readonly watched: Watched;
+  readonly id: string;
+  /** Otherwise it may have said something that did not come here. */
+  readonly isReached: boolean;
+}
+
+function Said({ watched, id, isReached }: SaidProps) {
   const { is, turns, failure, cut, lost, whole } = watched;
   return (
     <Panel title="What it says">
@@ -126,7 +135,7 @@ function Said({ watched, id }: { readonly watched: Watched; readonly id: string 
       )}
       {turns.length > 0 && <Conversation turns={turns} />}
       {whole !== undefined && <pre class="tall">{whole.slice(0, MOST_SHOWN)}</pre>}
-      {is === "reading" && turns.length === 0 && <p class="quiet">It has said nothing yet.</p>}
+      {is === "reading" && isReached && turns.length === 0 && <p class="quiet">It has said nothing yet.</p>}
       {cut > 0 && (
         <Note>
           {format.value.count(cut)} more characters are too many for this page. The request has them.

@@ -43,7 +43,7 @@ const MAY_START: Readonly<Record<string, readonly Thing[]>> = {
   gateway: ["a gateway"],
   engine: DEAR,
   process: DEAR,
-  cells: [...DEAR, "Redis"],
+  cells: [...DEAR, "Redis", "a browser"],
   crash: [...DEAR, "Redis"],
   browser: [...DEAR, "a browser"],
   timed: [...DEAR, "Redis", "a browser"],

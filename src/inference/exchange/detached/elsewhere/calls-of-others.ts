@@ -250,6 +250,6 @@ const NOTHING = new Uint8Array();
 const isRetired = (cells: Cells, cell: string): Promise<boolean> => cells.isRetired(cell).catch(() => false);
 
 const away = () =>
-  fail("gateway_unavailable", "The gateway that has this call cannot be reached now.", {
+  fail("gateway_unavailable", "A gateway that may have this call cannot be reached now.", {
     retryAfterMs: 1000,
   });
