@@ -25,6 +25,7 @@ const OF_DOCS: readonly (readonly [name: string, width: number, theme: Theme])[]
   ["requests", 1280, "light"],
   ["request-fallback", 1280, "light"],
   ["live", 1280, "dark"],
+  ["live-call", 1280, "light"],
   ["playground-answered", 1280, "light"],
   ["setup", 1280, "light"],
   ["models", 1280, "light"],
