@@ -144,7 +144,7 @@ function check<T extends AnyBody>(
   if (issue.code === "unrecognized_keys") {
     const pointer = pointerTo([...issue.path, issue.keys[0] ?? ""]);
     const known = optionsAt(schema, issue.path);
-    const hint = known.length > 0 ? ` There are ${known.join(", ")}.` : "";
+    const hint = known.length > 0 ? ` Known ones: ${known.join(", ")}.` : "";
     throw fail("invalid_value", `Unknown option at ${pointer}.${hint}`, { param: pointer });
   }
   const pointer = pointerTo(issue.path);

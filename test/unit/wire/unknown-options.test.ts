@@ -10,15 +10,15 @@ test.each<[keyof typeof FORMATS, object, string, RegExp]>([
     "chat",
     { ...CHAT, svc: { tags: {} } },
     "/svc/tags",
-    /^Unknown option at \/svc\/tags\. There are route, .*, metadata, .*, on_disconnect, /,
+    /^Unknown option at \/svc\/tags\. Known ones: route, .*, metadata, .*, on_disconnect, /,
   ],
   [
     "messages",
     { ...CHAT, max_tokens: 9, svc: { metadata: { tag: "x" } } },
     "/svc/metadata/tag",
-    /There are app, user_id, session_id, tags\.$/,
+    /Known ones: app, user_id, session_id, tags\.$/,
   ],
-  ["generate", { ...NATIVE, detach: true }, "/detach", /There are .*, on_disconnect, /],
+  ["generate", { ...NATIVE, detach: true }, "/detach", /Known ones: .*, on_disconnect, /],
 ])("%s %#", (format, body, param, message) => {
   const read = () => FORMATS[format].read(Buffer.from(JSON.stringify(body)));
   expect(read).toThrow(
