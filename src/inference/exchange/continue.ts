@@ -3,25 +3,23 @@
  * and puts the earlier items before its own input. Only what is of the key's project and environment is found.
  */
 import type { KeyContext } from "../../account/keyring.ts";
-import { nextTurn } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { after } from "../../base/maybe-promise.ts";
 import type { ClientRequest, History } from "../../wire/format.ts";
+import type { KeptItems } from "../../wire/responses/given-items.ts";
 import type { Bodies } from "./body/bodies.ts";
 import type { Call } from "./call.ts";
 import { type ConversationLock, type Conversations, notKept } from "./kept/conversations/conversations.ts";
 import { CallTurn } from "./kept/conversations/turn.ts";
 import type { Conversation } from "./kept/kept-rows.ts";
-import { keepsAnything, type StoredResponses } from "./kept/stored-responses.ts";
+import { type NamedItemsDeps, namedItems } from "./kept/named-items.ts";
+import { keepsAnything } from "./kept/stored-responses.ts";
 
-export interface ContinueDeps {
+/** `maxBodyBytes`: also with the conversation that a request continues. */
+export interface ContinueDeps extends NamedItemsDeps {
   readonly bodies: Bodies;
-  readonly responses: StoredResponses;
-  readonly conversations: Conversations;
   /** False: only a question about a call, which adds nothing to its conversation. */
   readonly isCall: boolean;
-  /** Maximum size of a request with the conversation that it continues. */
-  readonly maxBodyBytes: number;
 }
 
 /**
@@ -40,54 +38,17 @@ export function continued(
   return withNamed(deps, call, request, history).then((read) => withPrevious(deps, call, read, history));
 }
 
+/** @param own items of the conversation that the request goes on from */
 async function withNamed(
   deps: ContinueDeps,
   call: Call,
   request: ClientRequest,
   history: History,
+  own?: KeptItems,
 ): Promise<ClientRequest> {
-  const items = await namedItems(deps, call, request, history);
+  const items = await namedItems(deps, call.key, request, history, own);
   const body = history.named(request, (id) => items.get(id), deps.maxBodyBytes);
   return deps.bodies.read(call.incoming.format, body);
-}
-
-/** The items that a request names, by id. They are looked for before the body is written: other cells may have them. */
-async function namedItems(
-  { responses, maxBodyBytes }: ContinueDeps,
-  { key }: Call,
-  request: ClientRequest,
-  history: History,
-): Promise<ReadonlyMap<string, string>> {
-  const named = new Set<string>();
-  const note = (id: string) => {
-    named.add(id);
-    return "";
-  };
-  history.named(request, note, maxBodyBytes);
-  const found = await responses.responsesWith(key, [...named]);
-  // A request that names an item which no response has is refused before any response is read.
-  if (found.size < named.size) {
-    history.named(request, (id) => (found.has(id) ? "" : undefined), maxBodyBytes);
-  }
-  const items = new Map<string, string>();
-  let length = 0;
-  // Each response is parsed once, however many of its items are named.
-  for (const id of new Set(found.values())) {
-    const stored = await responses.get(key, id);
-    if (stored === undefined) continue;
-    for (const [item, text] of history.itemsOf(stored.response)) {
-      // Providers may repeat an item's id: it then stands for the item of the response that was stored last.
-      if (found.get(item) !== id) continue;
-      items.set(item, text);
-      length += text.length;
-    }
-    if (length > maxBodyBytes) {
-      const message = `With the items it names the body is larger than ${maxBodyBytes} bytes.`;
-      throw fail("payload_too_large", message);
-    }
-    await nextTurn();
-  }
-  return items;
 }
 
 function withPrevious(
@@ -134,7 +95,9 @@ async function withConversation(
   call.conversation = turn;
   const { endpointId, keyId, provider } = before.head;
   if (endpointId !== "") call.preferred = { endpointId, keyId };
-  const named = history.names(request) ? await withNamed(deps, call, request, history) : request;
+  const named = history.names(request)
+    ? await withNamed(deps, call, request, history, before.items)
+    : request;
   await turn?.take(call, history, named, (work) => responses.turns.run(key.orgId, work));
   const body = expanded(history, named, before.items.items, maxBodyBytes);
   const whole = await bodies.read(call.incoming.format, body);

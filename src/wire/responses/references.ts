@@ -58,7 +58,7 @@ export function withItems(
     const text = itemOf(id);
     if (text === undefined) {
       // As clients know it from OpenAI.
-      const message = `Item with id '${id.slice(0, 100)}' not found. Items are stored only of responses with \`store\`; else send the item itself.`;
+      const message = `Item with id '${id.slice(0, 100)}' not found. Items are kept of responses with \`store\` and of conversations; else send the item itself.`;
       throw fail("not_found", message, { param: `/input/${index}` });
     }
     // A request may refer to the same item any number of times.

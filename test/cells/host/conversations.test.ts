@@ -70,3 +70,19 @@ test("what is deleted at one cell is gone at all", async () => {
     expect((await ask({ input: "Hi", conversation: id })).status).toBe(404);
   }
 });
+
+test("an item that one cell keeps is found by its id at the next ones, until it is deleted", async () => {
+  const id = await made({ items: [{ role: "user", content: "PLUM" }] });
+  const [plum] = await items(id);
+  const input = [{ type: "item_reference", id: plum.id }];
+  for (let turn = 0; turn < 3; turn++) {
+    const { status, text } = await ask({ input });
+    expect(status, text).toBe(200);
+    expect(gateway.simulator.calls.at(-1)?.body.toString()).toContain("PLUM");
+  }
+  expect((await call("DELETE", `/v1/conversations/${id}/items/${plum.id}`)).status).toBe(200);
+  for (let turn = 0; turn < 3; turn++) {
+    const { status, json } = await ask({ input });
+    expect([status, json.error.param]).toEqual([404, "/input/0"]);
+  }
+});

@@ -62,7 +62,7 @@ async function turnsOf(gateway: SpawnedGateway, conversation: string): Promise<s
     const path = `/v1/conversations/${conversation}/items?order=asc&limit=100${cursor}`;
     const { json } = await gateway.call("GET", path);
     for (const { id, role } of json.data as { id: string; role: string }[]) {
-      const asked = /^msg_([0-9A-Z]{26})_in0$/.exec(id)?.[1];
+      const asked = /^msg_[0-9A-Z]{26}_([0-9A-Z]{26})i0$/.exec(id)?.[1];
       if (asked !== undefined) turns.push(asked);
       else if (role === "assistant") turns.push("answer");
     }

@@ -153,6 +153,27 @@ describe.each(DIALECTS)("responses to %s", (dialect) => {
     expect((await itemsOf(id)).length).toBe(6);
   });
 
+  test("items that only a conversation has are found by their ids, in it and outside of it", async () => {
+    const { id } = await client.conversations.create({ items: [{ role: "user", content: "PLUM" }] });
+    await client.conversations.items.create(id, { items: [{ role: "assistant", content: "PEAR" }] });
+    const input = (await itemsOf(id)).map(
+      (item): OpenAI.Responses.ResponseInputItem => ({ type: "item_reference", id: item.id ?? "" }),
+    );
+    input.push({ role: "user", content: "Which?" });
+    const outside = await client.responses.create({ model, input });
+    expect(outside.status).toBe("completed");
+    const seen = JSON.stringify(seenUpstream(gateway));
+    for (const text of ["PLUM", "PEAR", "Which?"]) expect(seen.split(text)).toHaveLength(2);
+    expect(seen).not.toContain("item_reference");
+    const other = await client.conversations.create();
+    await client.responses.create({ model, input, conversation: other.id });
+    expect(said(await itemsOf(other.id)).slice(0, 3)).toEqual([
+      "user: PLUM",
+      "assistant: PEAR",
+      "user: Which?",
+    ]);
+  });
+
   test("calls of tools and their results are turns of it", async () => {
     const { id } = await client.conversations.create();
     const tools: OpenAI.Responses.Tool[] = [

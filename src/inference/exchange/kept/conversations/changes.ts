@@ -10,7 +10,6 @@ import {
   joinedItems,
   type KeptItems,
   keptItems,
-  NO_ITEMS,
   withoutItem,
 } from "../../../../wire/responses/given-items.ts";
 import type { Conversation } from "../kept-rows.ts";
@@ -25,6 +24,7 @@ import {
   SHARED_MS,
   unknownConversation,
 } from "./conversations.ts";
+import { itemNamer } from "./item-ids.ts";
 
 export interface ChangesDeps extends Pick<ConversationsDeps, "store" | "clock"> {
   readonly conversations: Conversations;
@@ -49,7 +49,7 @@ export class ConversationChanges {
     const key = this.#keyOf(caller);
     const id = conversations.newId();
     const made: Changed = {
-      items: await this.#kept(caller, items, NO_ITEMS),
+      items: await this.#kept(caller, id, items),
       head: { createdS: Math.floor(clock.now() / 1000), metadata, ...NEVER_ANSWERED },
     };
     this.#assertSize(made);
@@ -73,7 +73,7 @@ export class ConversationChanges {
   /** @returns the items that were added. @throws WeirError 400 where the conversation has one of them */
   async addItems(caller: Caller, id: string, items: string): Promise<KeptItems> {
     // Those that say an id must not be in the conversation: new ids would hide that.
-    const added = await this.#kept(caller, items, NO_ITEMS);
+    const added = await this.#kept(caller, id, items);
     await this.#change(caller, id, ({ head, items: before }) => {
       const ids = new Set(before.ids);
       if (added.ids.some((one) => ids.has(one))) throw alreadyThere();
@@ -112,12 +112,12 @@ export class ConversationChanges {
     }
   }
 
-  #kept({ orgId }: Caller, items: string, before: KeptItems): Promise<KeptItems> {
+  #kept({ orgId }: Caller, id: string, items: string): Promise<KeptItems> {
     const { turns, clock } = this.#deps;
-    const name = (prefix: string) => `${prefix}_${requestId(clock.now())}`;
+    const name = itemNamer(id, requestId(clock.now()), "h");
     return turns.run(
       orgId,
-      keptItems(items, (id) => before.ids.includes(id), name),
+      keptItems(items, () => false, name),
     );
   }
 

@@ -108,11 +108,17 @@ export class Conversations {
 
   /** @throws WeirError 404 where there is none; 503 (as a rejection) where other cells may have it and cannot be asked */
   get(owner: ResponseOwner, id: string): MaybePromise<Conversation> {
-    return after(this.#find(owner, id), (found) => {
-      if (found === undefined || found.head.expiresMs <= this.#deps.clock.now())
-        throw unknownConversation(id);
+    return after(this.find(owner, id), (found) => {
+      if (found === undefined) throw unknownConversation(id);
       return found;
     });
+  }
+
+  /** @throws WeirError 503 as `get` */
+  find(owner: ResponseOwner, id: string): MaybePromise<Conversation | undefined> {
+    return after(this.#find(owner, id), (found) =>
+      found === undefined || found.head.expiresMs <= this.#deps.clock.now() ? undefined : found,
+    );
   }
 
   /** The same without the items. */

@@ -14,6 +14,7 @@ import {
   type Conversations,
   conversationBytes,
 } from "./conversations.ts";
+import { itemNamer } from "./item-ids.ts";
 
 /** Warning of a call whose turn was not added: its answer was larger than expected, and there was no more room. */
 const NOT_EXTENDED = "conversation_not_extended";
@@ -47,7 +48,9 @@ export class CallTurn implements ConversationTurn {
     request: ClientRequest,
     run: <T>(work: Sliced<T>) => Promise<T>,
   ): Promise<void> {
-    const input = await run(keptItems(history.inputOf(request), this.#has(), namer(requestId, "in")));
+    const input = await run(
+      keptItems(history.inputOf(request), this.#has(), itemNamer(this.#id, requestId, "i")),
+    );
     this.#asked = joinedItems(this.#before.items, input);
     if (this.#fits(this.#asked)) return;
     const message = "The conversation would be too large to be kept: begin a new one, or delete items of it.";
@@ -60,7 +63,7 @@ export class CallTurn implements ConversationTurn {
 
   writer(call: Call, history: History, answer: string): KeptWriter | undefined {
     const { key, endpoint, lane, requestId } = call;
-    const output = outputOf(history, answer, this.#has(), namer(requestId, "out"));
+    const output = outputOf(history, answer, this.#has(), itemNamer(this.#id, requestId, "o"));
     const items = joinedItems(this.#asked, output);
     const { createdS, metadata } = this.#before.head;
     const answered = { endpointId: endpoint?.id ?? "", provider: endpoint?.provider.id ?? "" };
@@ -93,12 +96,6 @@ export class CallTurn implements ConversationTurn {
     const ids = new Set(this.#asked.ids);
     return (id) => ids.has(id);
   }
-}
-
-/** Ids that no item of another call has. */
-function namer(requestId: string, where: "in" | "out"): (prefix: string) => string {
-  let count = 0;
-  return (prefix) => `${prefix}_${requestId}_${where}${count++}`;
 }
 
 /** No items of a provider's answer that cannot be parsed: it is delivered all the same. */
