@@ -92,6 +92,8 @@ export class Call implements Indexed {
   keptRoom: KeptRoom | undefined;
   /** The conversation that it adds its turn to. */
   conversation: ConversationTurn | undefined;
+  /** It goes on from a conversation that it adds nothing to: its client says `store: false`. */
+  isTurnLeftOut = false;
   /** The answer may be kept by default, and there was no room for it. */
   isStoreLeftOut = false;
   /** The memory that the call's fetched pictures and documents hold. */

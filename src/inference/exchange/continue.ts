@@ -87,6 +87,7 @@ async function withConversation(
   const { key } = call;
   const id = history.conversationOf(request) ?? "";
   const adds = isCall && history.keeps(request);
+  call.isTurnLeftOut = isCall && !adds;
   // A routing policy may still ask for zero data retention: room to keep the turn is then refused.
   if (adds && !(keepsAnything(key.dataPolicy) && request.svc.route.require?.zdr !== true)) throw notKept();
   const lock = adds ? await conversations.lock(key, id) : undefined;

@@ -26,7 +26,7 @@ import { chargedOf, type Delivery, deliveryOf } from "./delivery.ts";
 import type { DetachedCalls } from "./detached/detached-calls.ts";
 import { callerError } from "./failure.ts";
 import { type Latencies, modelClass } from "./figures/latencies.ts";
-import { NOT_STORED, replayWriter, responseWriter } from "./kept/keep.ts";
+import { NOT_STORED, replayWriter, responseWriter, TURN_LEFT_OUT } from "./kept/keep.ts";
 import type { StoredResponses } from "./kept/stored-responses.ts";
 import { type Metered, meter } from "./meter.ts";
 import { NOTHING_UNSENT, type Outcome, streamOf, unsentOf } from "./outcome.ts";
@@ -290,6 +290,7 @@ function warn(
   if (call.plan?.limits !== undefined) warnOfLimit(call, fitted !== undefined);
   if (call.waitedMs > 0) call.warnings.push(`hold_waited: ${Math.ceil(call.waitedMs)}`);
   if (call.isStoreLeftOut) call.warnings.push(NOT_STORED);
+  if (call.isTurnLeftOut) call.warnings.push(TURN_LEFT_OUT);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
   if (call.answeredAs !== undefined) call.warnings.push(`answer_form: ${call.answeredAs}`);
   const lost = facts?.lost;

@@ -192,12 +192,23 @@ describe("what a turn adds", () => {
     expect(await roles(id)).toEqual(["user", "user", "assistant"]);
   });
 
-  test("`store: false` goes on from it, and adds nothing", async () => {
+  test.each([
+    ["test/model", false],
+    ["test/model", true],
+    ["test/chat", false],
+    ["test/chat", true],
+  ])("`store: false` goes on from it, adds nothing, and says so: %s, stream: %s", async (model, stream) => {
     const id = await made("Remember LEMON.");
-    const { status, json } = await ask({ conversation: id, store: false });
-    expect([status, json.conversation]).toEqual([200, { id }]);
+    const { status, text } = await ask({ model, conversation: id, store: false, stream });
+    expect(status, text).toBe(200);
+    expect(text).toContain(`"conversation":{"id":"${id}"}`);
+    expect(text.split('"conversation_not_extended: store"')).toHaveLength(2);
     expect(gateway.simulator.calls.at(-1)?.body.toString()).toContain("LEMON");
     expect(await items(id)).toHaveLength(1);
+    const added = await ask({ model, conversation: id, stream });
+    expect(added.text).not.toContain("conversation_not_extended");
+    const without = await ask({ model, store: false, stream });
+    expect(without.text).not.toContain("conversation_not_extended");
   });
 
   test("ids that clients gave are kept; what has none, or one twice, gets one", async () => {

@@ -41,6 +41,9 @@ export function replayWriter(
 /** Warning of a call whose answer was not stored for want of room. */
 export const NOT_STORED = "response_not_stored: quota";
 
+/** Warning of a call that added nothing to the conversation that it went on from, because its client stores nothing. */
+export const TURN_LEFT_OUT = "conversation_not_extended: store";
+
 /**
  * Prepares the storage of an answer that later requests may read or continue, and of its turn in a conversation. @returns undefined if
  * nothing is stored. Called before the commit, because an error inside it would undo the charge.
