@@ -174,6 +174,16 @@ describe.each(DIALECTS)("responses to %s", (dialect) => {
     ]);
   });
 
+  test("`store: false` reads it, and adds nothing", async () => {
+    const { id } = await client.conversations.create({ items: [{ role: "user", content: "PLUM" }] });
+    const asked = { model, input: "Which?", conversation: id, store: false };
+    expect((await client.responses.create(asked)).status).toBe("completed");
+    const events = await collect(await client.responses.create({ ...asked, stream: true }));
+    expect(events.at(-1)?.type).toBe("response.completed");
+    expect(JSON.stringify(seenUpstream(gateway))).toContain("PLUM");
+    expect(said(await itemsOf(id))).toEqual(["user: PLUM"]);
+  });
+
   test("calls of tools and their results are turns of it", async () => {
     const { id } = await client.conversations.create();
     const tools: OpenAI.Responses.Tool[] = [

@@ -1,6 +1,8 @@
-/** Background responses of tests: one model for each upstream dialect, and what is read of a response until it has ended. */
+/** Background responses of tests: one model for each upstream dialect, a gateway of these, and what is read of a response until it has ended. */
 import type OpenAI from "openai";
-import type { Answer, TestEndpoint, TestGateway } from "../gateway.ts";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { type Answer, type TestEndpoint, type TestGateway, testGateway } from "../gateway.ts";
+import { atRest } from "../observations.ts";
 import { until } from "../wait.ts";
 
 export const DIALECTS = ["chat", "messages", "responses", "gemini", "converse"] as const;
@@ -16,6 +18,33 @@ export const ENDPOINTS: readonly TestEndpoint[] = DIALECTS.map((dialect) => ({
   dialects: [dialect],
   ...(dialect === "converse" && { entry: CLAUDE }),
 }));
+
+interface BackgroundGateway {
+  readonly gateway: TestGateway;
+  readonly openai: OpenAI;
+}
+
+/**
+ * For the head of a file: a gateway whose streams have events alone, no comments, and where no call runs behind a test. What it returns
+ * is filled in before the file's first test.
+ * @param more endpoints beside those of the dialects, and limits
+ */
+export function backgroundGateway(
+  more: { readonly endpoints?: readonly TestEndpoint[]; readonly limits?: Record<string, number> } = {},
+): BackgroundGateway {
+  const { endpoints = [], limits = {} } = more;
+  const own = {} as { gateway: TestGateway; openai: OpenAI };
+  beforeAll(async () => {
+    own.gateway = await testGateway({
+      endpoints: [...ENDPOINTS, ...endpoints],
+      settings: { timeouts: { keep_alive_ms: 0 }, limits },
+    });
+    own.openai = own.gateway.openai();
+  });
+  afterAll(() => own.gateway?.stop());
+  afterEach(() => atRest(own.gateway));
+  return own;
+}
 
 /** So slowly told that it runs until it is ended. */
 export const ENDLESS = "Tell [[sim tokens=100000 gap_ms=20]]";
