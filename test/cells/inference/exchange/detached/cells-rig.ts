@@ -110,8 +110,8 @@ export class DetachedCells {
     return { url: this.gateway.cellUrls?.[index] ?? "", liveKey: this.gateway.liveKey };
   }
 
-  /** Starts a cell as a process, on its folder. */
-  async start(name: string): Promise<At> {
+  /** Starts a cell as a process, on its folder. @param timeouts other than those of all, milliseconds */
+  async start(name: string, timeouts: Readonly<Record<string, number>> = {}): Promise<At> {
     const { folder, simulator, redis, url: PUBLIC_URL } = this.gateway;
     const config = readConfig(environment(OPTIONS, folder, simulator.url));
     const own = join(this.#folder, name);
@@ -121,6 +121,7 @@ export class DetachedCells {
       cpSync(join(folder, "data", file), join(own, "data", file));
     const cell = await spawnGateway({
       ...OPTIONS,
+      settings: { timeouts: { keep_alive_ms: 0, ...timeouts } },
       folder: own,
       simulator,
       env: {
@@ -139,6 +140,13 @@ export class DetachedCells {
   async kill(name: string): Promise<void> {
     await this.#spawned.get(name)?.kill("SIGKILL");
     this.#spawned.delete(name);
+  }
+
+  /** SIGTERM. @returns its exit code */
+  async stop(name: string): Promise<number | null | undefined> {
+    const code = await this.#spawned.get(name)?.kill("SIGTERM");
+    this.#spawned.delete(name);
+    return code;
   }
 
   async retire(name: string): Promise<void> {
