@@ -4,9 +4,9 @@ import { fail } from "../../../base/errors.ts";
 import { FullAnswer, raw } from "../../../base/operation/answer.ts";
 import * as field from "../../../base/operation/fields.ts";
 import { operation } from "../../../base/operation/operation.ts";
-import { inputItemsSchema, responsesReplySchema } from "../../../wire/responses/schema.ts";
+import { responsesReplySchema } from "../../../wire/responses/schema.ts";
 import type { InputItems } from "../kept/input-items.ts";
-import { listQuery } from "../kept/list-query.ts";
+import { itemPages } from "../kept/item-pages.ts";
 import { MOST_QUOTED } from "../kept/stored-responses.ts";
 import { RunningResponses, type RunningResponsesDeps } from "./running-responses.ts";
 
@@ -91,15 +91,10 @@ const operationsOf = ({ responses, inputItems }: ResponseOperationsDeps, running
     },
   }),
   listResponseInputItems: operation({
+    ...itemPages,
     summary: "The items that a stored response was made from, those of the conversation before it included",
-    method: "GET",
     path: "/v1/responses/{id}/input_items",
-    access: "inference",
-    group: "Inference",
     params: path,
-    query: listQuery,
-    output: inputItemsSchema,
-    errors: ["not_found"],
     run: async ({ params: { id }, query }, caller) => {
       const page = await inputItems.page(caller, id, query);
       if (page === undefined) throw notFound(id);

@@ -3,18 +3,12 @@
  * slices that all callers share: a client that lists ten thousand items asks a hundred times.
  */
 import type { KeyContext } from "../../../account/keyring.ts";
-import { fail, type WeirError } from "../../../base/errors.ts";
+import { fail } from "../../../base/errors.ts";
 import { FairLimit } from "../../../base/turns/fair-queue.ts";
 import { type GivenItems, givenItems, listedItems } from "../../../wire/responses/given-items.ts";
+import { type NoSuchItem, type PageQuery, pageJson, pageOf } from "./item-pages.ts";
 import type { StoredResponse } from "./kept-rows.ts";
 import { MOST_QUOTED, type ResponseOwner, type StoredResponses } from "./stored-responses.ts";
-
-export interface PageQuery {
-  readonly after?: string | undefined;
-  readonly before?: string | undefined;
-  readonly limit: number;
-  readonly order: "asc" | "desc";
-}
 
 /** Whose responses are listed. */
 type Lister = ResponseOwner & Pick<KeyContext, "orgId">;
@@ -63,13 +57,9 @@ export class InputItems {
     const stored = await this.#responses.get(owner, id);
     if (stored === undefined) return undefined;
     const given = await this.#givenOf(owner, id, stored);
-    const { indices, hasMore } = pageOf(given, query, madeFromNone);
-    const data = await turns.run(orgId, listedItems(stored.items, given, indices));
-    const idAt = (index: number | undefined) => JSON.stringify(index === undefined ? null : given.ids[index]);
-    const page = Buffer.from(
-      `{"object":"list","data":[${data.join(",")}],"first_id":${idAt(indices[0])},` +
-        `"last_id":${idAt(indices.at(-1))},"has_more":${hasMore}}`,
-    );
+    const found = pageOf(given, query, madeFromNone);
+    const texts = await turns.run(orgId, listedItems(stored.items, given, found.indices));
+    const page = Buffer.from(pageJson(given, found, texts));
     // Megabytes are written and sent in two turns.
     if (page.length > LONG_PAGE_BYTES) await turns.next(orgId);
     return page;
@@ -106,32 +96,5 @@ export class InputItems {
   }
 }
 
-/** @returns the error of a page that is to stand by an item which is not there */
-type NoSuchItem = (id: string, param: string) => WeirError;
-
 const madeFromNone: NoSuchItem = (id, param) =>
   fail("invalid_value", `The response was made from no item "${id.slice(0, MOST_QUOTED)}".`, { param });
-
-/** Places of the page's items in the conversation, in the order of the page. @throws WeirError by `noSuchItem` */
-export function pageOf(
-  { ids }: Pick<GivenItems, "ids">,
-  { after, before, limit, order }: PageQuery,
-  noSuchItem: NoSuchItem,
-): { readonly indices: readonly number[]; readonly hasMore: boolean } {
-  const isDown = order === "desc";
-  const placeOf = (id: string, param: string): number => {
-    const index = ids.indexOf(id);
-    if (index >= 0) return isDown ? ids.length - 1 - index : index;
-    throw noSuchItem(id, param);
-  };
-  const first = after === undefined ? 0 : placeOf(after, "/after") + 1;
-  const end = before === undefined ? ids.length : placeOf(before, "/before");
-  // The page before an item ends with its neighbour, unless it is told where to begin.
-  const isBackwards = before !== undefined && after === undefined;
-  const from = isBackwards ? Math.max(0, end - limit) : first;
-  const to = isBackwards ? end : Math.min(end, first + limit);
-  const indices = Array.from({ length: Math.max(0, to - from) }, (_, at) =>
-    isDown ? ids.length - 1 - from - at : from + at,
-  );
-  return { indices, hasMore: isBackwards ? from > 0 : to < end };
-}

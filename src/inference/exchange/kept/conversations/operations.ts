@@ -6,9 +6,8 @@ import { operation } from "../../../../base/operation/operation.ts";
 import type { SharedTurns } from "../../../../base/turns/shared-turns.ts";
 import { addedItems } from "../../../../wire/responses/added-items.ts";
 import { inputItemsSchema } from "../../../../wire/responses/schema.ts";
-import { pageOf } from "../input-items.ts";
+import { itemPages, pageOf } from "../item-pages.ts";
 import type { ConversationHead } from "../kept-rows.ts";
-import { listQuery } from "../list-query.ts";
 import { type ConversationChanges, unknownItem } from "./changes.ts";
 import type { Conversations } from "./conversations.ts";
 import { itemList, itemTexts, noPageAt } from "./listing.ts";
@@ -143,15 +142,10 @@ export const conversationOperations = ({ conversations, changes, turns }: Conver
     },
   }),
   listConversationItems: operation({
+    ...itemPages,
     summary: "The items of a conversation",
-    method: "GET",
     path: "/v1/conversations/{id}/items",
-    access: "inference",
-    group: "Inference",
     params: path,
-    query: listQuery,
-    output: inputItemsSchema,
-    errors: ["not_found"],
     run: async ({ params: { id }, query }, caller) => {
       await turns.next(caller.orgId);
       const { items: kept } = await conversations.get(caller, id);

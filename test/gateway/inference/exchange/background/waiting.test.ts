@@ -40,8 +40,8 @@ function of(org: (typeof ORGS)[number]) {
   return {
     key,
     call,
-    /** Its books, and what may be asked about its responses. */
-    own: { ...gateway, liveKey: key, call },
+    /** What may be asked about its responses. */
+    own: { call },
     /** A call that holds what there is until it is left. @returns leaves it */
     async holdAll(): Promise<() => Promise<void>> {
       const leave = new AbortController();
@@ -64,7 +64,7 @@ function of(org: (typeof ORGS)[number]) {
       const id = response.headers.get("x-svc-request-id") ?? "";
       return { response, id, text: () => response.text().catch(() => "") };
     },
-    charges: async () => await chargesOf(await auditedLedger({ ...gateway, liveKey: key, call })),
+    charges: async () => await chargesOf(await auditedLedger({ call })),
   };
 }
 

@@ -1,7 +1,8 @@
 /** Pages of input items: where they begin and end, and that a conversation is looked through once for all of its pages. */
 import { describe, expect, test } from "vitest";
 import { SharedTurns } from "../../../../../src/base/turns/shared-turns.ts";
-import { InputItems, type PageQuery } from "../../../../../src/inference/exchange/kept/input-items.ts";
+import { InputItems } from "../../../../../src/inference/exchange/kept/input-items.ts";
+import type { PageQuery } from "../../../../../src/inference/exchange/kept/item-pages.ts";
 import type { StoredResponses } from "../../../../../src/inference/exchange/kept/stored-responses.ts";
 import { turnsDuring } from "../../../../support/turns.ts";
 
