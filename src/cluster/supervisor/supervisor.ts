@@ -80,7 +80,7 @@ export interface Supervisor {
   readonly url: string;
   /** Where the metrics of all cells are. */
   readonly metricsUrl: string;
-  /** Resolves once all cells serve. @throws Error where a cell ended before any had served: everything is stopped then */
+  /** Resolves once all cells serve. @throws Error where a cell ended before it had served: everything is stopped then */
   readonly up: Promise<void>;
   /** One cell after the other leaves and starts anew. Asked during one, another follows it. */
   restartAll(): void;
@@ -172,13 +172,15 @@ class RunningCells {
   readonly #sharing: EngineSharing | undefined;
   readonly #rolling: RollingRestart;
   readonly #failed = Promise.withResolvers<never>();
-  #hasServed = false;
+  /** Numbers of the cells that have neither served nor been told to stop since the start. */
+  readonly #unproven: Set<number>;
   #ending: Promise<void> | undefined;
 
   constructor(options: SupervisorOptions, opened: Opened) {
     this.#options = options;
     this.#opened = opened;
     this.#engine = options.startEngine?.();
+    this.#unproven = new Set(Array.from({ length: options.cells }, (_, i) => i + 1));
     this.cells = Array.from({ length: options.cells }, (_, i) => this.#cell(i + 1));
     if (this.#engine !== undefined) {
       this.#sharing = new EngineSharing(this.#engine, (cell, address) =>
@@ -312,7 +314,7 @@ class RunningCells {
       },
       onServiceCall: (call) => called(this.#options.services, call),
       onReady: () => {
-        this.#hasServed = true;
+        this.#unproven.delete(number);
         log.info({ cell: number, cellPid: this.cells[number - 1]?.pid }, "a cell serves");
       },
       onMigrated: () => this.#sharing?.migrated(number),
@@ -320,9 +322,11 @@ class RunningCells {
       onEnded: (code, wasAsked) => {
         this.#sharing?.ended(number);
         metrics.ended(number);
-        if (wasAsked || this.#hasServed || code === null || this.#ending !== undefined) return;
-        // Wrong settings, most likely: trying for ever would only hide what it said.
-        const error = new Error(`cell ${number} ended with code ${code} before any cell served`);
+        if (wasAsked) this.#unproven.delete(number);
+        if (!this.#unproven.has(number) || code === null || this.#ending !== undefined) return;
+        // Wrong settings or a disk that fails, most likely: trying for ever would only hide what it said. Whether another cell was
+        // faster and serves already makes no difference.
+        const error = new Error(`cell ${number} ended with code ${code} before it had served`);
         void this.stopNow().then(() => this.#failed.reject(error));
       },
     });

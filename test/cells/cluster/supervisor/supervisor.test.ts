@@ -188,7 +188,22 @@ it(`wrong settings at the start: no loop, and nothing is left${why}`, async () =
   writeFileSync(join(where.env.CONFIG_DIR ?? "", "providers.yaml"), "providers: 5\n");
   const cells = startAt(where, 2);
   expect((await cells.ended).code).toBe(1);
-  expect(cells.output()).toMatch(/cell \d ended with code 1 before any cell served/);
+  expect(cells.output()).toMatch(/cell \d ended with code 1 before it had served/);
+  expect(processesOf(where.dataDir)).toEqual([]);
+});
+
+it(`a cell that cannot start fails the start, also where another one serves by then${why}`, async () => {
+  const where = await place();
+  const cells = startAt(where, 2);
+  const known = async () => (await cells.status())?.cells ?? [];
+  const late = await until("the second cell is started", async () => (await known())[1]?.pid ?? 0);
+  process.kill(late, "SIGSTOP");
+  await until("the first one serves", async () => (await known())[0]?.state === "ready");
+  writeFileSync(join(where.env.CONFIG_DIR ?? "", "weir.yaml"), "limits: { max_drains: -1 }\n");
+  process.kill(late, "SIGCONT");
+  await until("the supervisor has ended", () => cells.child.exitCode !== null);
+  expect((await cells.ended).code).toBe(1);
+  expect(cells.output()).toContain("cell 2 ended with code 1 before it had served");
   expect(processesOf(where.dataDir)).toEqual([]);
 });
 
