@@ -16,6 +16,7 @@ import {
   type TestProvider,
 } from "../../support/identity/oidc.fixtures.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
+import { killAtAppend } from "../../support/store/kill-at-append.ts";
 import { type Receiver, startReceiver } from "../../support/webhooks/receiver.ts";
 
 /** When a life ends: at an append to the journal, or when so many of the callers have been answered. */
@@ -50,7 +51,6 @@ export interface Given {
 /** Who calls: a session, or the secret of a key or of operators. */
 export type Credential = Person | string | undefined;
 
-const KILL_AT_APPEND = `--import=${new URL("../store/kill-at-append.mjs", import.meta.url)}`;
 /** Keys of an org. */
 export const KEY_CAP = 5;
 /** Beside the identity provider's. */
@@ -109,7 +109,7 @@ export class World {
       env: {
         ...this.provider.env,
         ...this.#env,
-        ...(isAtAppend && { NODE_OPTIONS: KILL_AT_APPEND, WEIR_KILL_AT: `${moment.count} ${moment.how}` }),
+        ...(isAtAppend && killAtAppend(`${moment.count} ${moment.how}`)),
       },
     });
     this.#lives++;

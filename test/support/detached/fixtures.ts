@@ -104,6 +104,10 @@ export const eventsIn = (text: string): string[] =>
 export const idsIn = (text: string): number[] =>
   eventsIn(text).map((event) => Number(/^id: (\d+)\n/.exec(event)?.[1] ?? Number.NaN));
 
+/** The last event without its number, which a reader that had more than is kept gets with a later one. */
+export const lastOf = (text: string): string =>
+  (eventsIn(text).at(-1) ?? "").replace(/^id: \d+\n/, "").replace(/"sequence_number":\d+,/, "");
+
 /** The events without their ids. */
 export const withoutIds = (text: string): string => text.replaceAll(/^id: \d+\n/gm, "");
 

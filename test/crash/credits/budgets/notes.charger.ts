@@ -4,7 +4,7 @@ import { CHARGES, openNotes } from "./notes.world.ts";
 
 const [folder = ""] = process.argv.slice(2);
 const world = openNotes(folder);
-// Appends count from here on (`test/crash/store/kill-at-append.mjs`).
+// Appends count from here on (`test/support/store/kill-at-append.mjs`).
 process.kill(process.pid, "SIGUSR2");
 while (world.made() < CHARGES.length) {
   await world.charge();

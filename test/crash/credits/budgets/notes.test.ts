@@ -8,10 +8,10 @@ import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../support/credits/fixtures.ts";
+import { killAtAppend } from "../../../support/store/kill-at-append.ts";
 import { CHARGES, LIMITS, type NotesWorld, openNotes } from "./notes.world.ts";
 
 const CHARGER = fileURLToPath(new URL("notes.charger.ts", import.meta.url));
-const KILL_AT_APPEND = `--import=${new URL("../../store/kill-at-append.mjs", import.meta.url)}`;
 /** The grant's and those of the charges. */
 const APPENDS = CHARGES.length + 1;
 const MOMENTS = ["before", "torn", "behind"].flatMap((how) =>
@@ -20,9 +20,10 @@ const MOMENTS = ["before", "torn", "behind"].flatMap((how) =>
 
 /** @param moment of its death @returns the number of charges that it told of */
 async function chargeUntilKilled(folder: string, moment: string): Promise<number> {
-  const NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ""} ${KILL_AT_APPEND}`;
+  const kill = killAtAppend(moment);
+  const NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ""} ${kill.NODE_OPTIONS}`;
   const child = spawn(process.execPath, [CHARGER, folder], {
-    env: { ...process.env, NODE_OPTIONS, WEIR_KILL_AT: moment },
+    env: { ...process.env, ...kill, NODE_OPTIONS },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";

@@ -11,10 +11,10 @@ import { begin, RUNNING } from "../../../support/background/fixtures.ts";
 import { removeFolder } from "../../../support/gateway.ts";
 import { charges, recordOf } from "../../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../../support/spawned-gateway.ts";
+import { killAtAppend } from "../../../support/store/kill-at-append.ts";
 import { until } from "../../../support/wait.ts";
 import { expectResponse } from "../../../support/wire/open-responses.ts";
 
-const KILL_AT_APPEND = `--import=${new URL("../../store/kill-at-append.mjs", import.meta.url)}`;
 /** The queued response with its call, what the call says (about one append each tenth of a second), and its settlement. */
 const ALL = ["before", "torn", "behind"].flatMap((how) => [1, 2, 3, 4, 5, 6, 7].map((at) => `${at} ${how}`));
 const MOMENTS =
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => simulator.close());
 
 function started(folder: string, moment?: string): Promise<SpawnedGateway> {
-  const env = moment === undefined ? {} : { NODE_OPTIONS: KILL_AT_APPEND, WEIR_KILL_AT: moment };
+  const env = moment === undefined ? {} : killAtAppend(moment);
   const endpoints = [{ provider: "talks", instruction: { tokens: 10, gap_ms: 50 } }];
   return spawnGateway({ folder, simulator, engine: false, endpoints, env });
 }
