@@ -27,11 +27,15 @@ export interface At {
   readonly liveKey: string;
 }
 
+/** What the provider "steady" says, in some tenths of a second. */
+export const TOKENS = 8;
+
 export const OPTIONS: GatewayOptions = {
   engine: true,
   endpoints: [
     { provider: "talks", instruction: { tokens: 40, gap_ms: 5 } },
     { provider: "brief", instruction: { tokens: 8, gap_ms: 5 } },
+    { provider: "steady", instruction: { tokens: TOKENS, gap_ms: 50 } },
     { provider: "slow", instruction: { tokens: 100, gap_ms: 20 } },
     { provider: "stalls", instruction: { tokens: 100, fault: "stall", after: 20 } },
     { provider: "long", instruction: { total_bytes: 3_000_000, event_bytes: 500_000 } },
@@ -65,6 +69,13 @@ export async function readingAt(at: At, id: string, last?: string): Promise<Read
 
 /** `svc` of calls that one provider answers. */
 export const by = (provider: string) => ({ route: { providers: { only: [provider] } } });
+
+/** What differs from the other cells. */
+interface CellStart {
+  /** Milliseconds. */
+  readonly timeouts?: Readonly<Record<string, number>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 export class DetachedCells {
   readonly gateway: TestGateway;
@@ -110,8 +121,8 @@ export class DetachedCells {
     return { url: this.gateway.cellUrls?.[index] ?? "", liveKey: this.gateway.liveKey };
   }
 
-  /** Starts a cell as a process, on its folder. @param timeouts other than those of all, milliseconds */
-  async start(name: string, timeouts: Readonly<Record<string, number>> = {}): Promise<At> {
+  /** Starts a cell as a process, on its folder. @throws Error where it ends before it serves */
+  async start(name: string, { timeouts = {}, env = {} }: CellStart = {}): Promise<At> {
     const { folder, simulator, redis, url: PUBLIC_URL } = this.gateway;
     const config = readConfig(environment(OPTIONS, folder, simulator.url));
     const own = join(this.#folder, name);
@@ -130,10 +141,30 @@ export class DetachedCells {
         WEIR_SECRETS_KEY: secretsKeyText(config),
         CLICKHOUSE_URL: this.#clickhouse,
         PUBLIC_URL,
+        ...env,
       },
     });
     this.#spawned.set(name, cell);
     return { url: cell.url, liveKey: this.gateway.liveKey };
+  }
+
+  signal(name: string, signal: NodeJS.Signals): void {
+    this.#spawned.get(name)?.process.kill(signal);
+  }
+
+  /** Whether the process has ended by itself. */
+  hasDied(name: string): boolean {
+    const { exitCode, signalCode } = (this.#spawned.get(name) as SpawnedGateway).process;
+    return exitCode !== null || signalCode !== null;
+  }
+
+  /** What Redis knows of the org's credit, in micro-USD: the balance, and what a cell has leased of it and holds for calls. */
+  async creditAt(name: string): Promise<{ balance: number; leased: number; held: number }> {
+    const [key] = (await this.#link.call("KEYS", "{weir}:credit:*")) as Buffer[];
+    const fields = ["b", `l:${name}`, `h:${name}`];
+    const found = (await this.#link.call("HMGET", String(key), ...fields)) as (string | null)[];
+    const [balance = 0, leased = 0, held = 0] = found.map(Number);
+    return { balance, leased, held };
   }
 
   /** kill -9 */
@@ -142,7 +173,7 @@ export class DetachedCells {
     this.#spawned.delete(name);
   }
 
-  /** SIGTERM. @returns its exit code */
+  /** SIGTERM: it gives back all that it leased. @returns its exit code */
   async stop(name: string): Promise<number | null | undefined> {
     const code = await this.#spawned.get(name)?.kill("SIGTERM");
     this.#spawned.delete(name);
@@ -192,7 +223,7 @@ export class DetachedCells {
   }
 
   async close(): Promise<void> {
-    for (const name of [...this.#spawned.keys()]) await this.#spawned.get(name)?.stop();
+    for (const name of [...this.#spawned.keys()]) await this.stop(name);
     this.#link.close();
     await this.gateway.stop();
     await this.proxy.close();

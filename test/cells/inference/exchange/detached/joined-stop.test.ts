@@ -30,7 +30,7 @@ async function restOf(response: Response): Promise<{ readonly text: string; read
 
 test("who follows a stream is cut with the cell, and gets the same stream at another one", async () => {
   const name = "follows-stream";
-  const [owner, other, stopping] = [cells.at(0), cells.at(1), await cells.start(name, STOP)];
+  const [owner, other, stopping] = [cells.at(0), cells.at(1), await cells.start(name, { timeouts: STOP })];
   const asked = { svc: by("stalls"), headers: { "idempotency-key": name } };
   const before = cells.gateway.simulator.totalCalls;
   const going = new AbortController();
