@@ -17,8 +17,8 @@ export interface LoggedCall extends CallOwner {
   readonly isStream: boolean;
   /** Its client is told no events, but asks for its state: an answer in the background. */
   readonly isPolled?: boolean;
-  /** Nothing of it may be stored: it ends with the process. */
-  readonly isZdr: boolean;
+  /** Nothing of what it says may be stored, by zero data retention or what the org logs: it ends with the process. */
+  readonly isInMemory: boolean;
   /** Wall clock, milliseconds. */
   readonly startedMs: number;
 }

@@ -98,7 +98,7 @@ export class DetachedCalls implements LogKeeper {
   load(): void {
     for (const [id, row] of this.rows.all()) {
       const { orgId, projectId, environment, format, isStream, startedMs } = row;
-      const call = { id, orgId, projectId, environment, format, isStream, startedMs, isZdr: false };
+      const call = { id, orgId, projectId, environment, format, isStream, startedMs, isInMemory: false };
       const cipher = this.#cipherOf(id);
       const parts = [...this.rows.partsOf(id)];
       const starts = parts.map(({ first }) => first);
@@ -127,7 +127,7 @@ export class DetachedCalls implements LogKeeper {
   begin(call: PlannedCall, client: ClientReply): DetachedReply {
     const { incoming, key, requestId: id } = call;
     // What its log holds may not be stored.
-    const isZdr = !keepsText(call, call.isZdr) || key.dataPolicy.retentionDays === 0;
+    const isInMemory = !keepsText(call, call.isZdr) || key.dataPolicy.retentionDays === 0;
     const { orgId, projectId, environment } = key;
     const { life, clock } = this.#ports;
     const format = incoming.format.name;
@@ -139,17 +139,17 @@ export class DetachedCalls implements LogKeeper {
       environment,
       format,
       isStream,
-      isZdr,
+      isInMemory,
       startedMs: incoming.tsMs,
       ...(call.isPolled && { isPolled: true }),
     };
     const cipher = this.#cipherOf(id);
-    const events = new EventLog(isZdr ? undefined : this.#storedParts(id, cipher));
+    const events = new EventLog(isInMemory ? undefined : this.#storedParts(id, cipher));
     const reply = new DetachedReply(about, events, client, this, () => clock.now());
     const row = { orgId, projectId, environment, format, isStream, startedMs: incoming.tsMs, life };
     // Who is to poll for it has its answer as it begins, and that is kept by then.
     const named = call.isPolled ? undefined : call.idempotencyLock?.named;
-    const unsaid = { progress: undefined, metered: undefined, isStored: isZdr };
+    const unsaid = { progress: undefined, metered: undefined, isStored: isInMemory };
     this.#running.set(id, { reply, row, key: named, cipher, ...unsaid });
     this.#logs.set(id, reply);
     this.#orgs.add(orgId, id);
@@ -181,7 +181,7 @@ export class DetachedCalls implements LogKeeper {
     this.#writer.leave(running);
     const { parts, end, status: wholeStatus } = reply.ending(last, status);
     // A call that no upstream was asked for is not kept.
-    if (reply.call.isZdr || running.progress === undefined) return NOTHING;
+    if (reply.call.isInMemory || running.progress === undefined) return NOTHING;
     const sealed = parts.map(({ first, bytes }) => [first, cipher.seal(first, bytes)] as const);
     running.isStored = true;
     const ended: CallRow = {
@@ -202,7 +202,7 @@ export class DetachedCalls implements LogKeeper {
   grew(reply: DetachedReply): void {
     const running = this.#running.get(reply.call.id);
     if (running === undefined) return;
-    if (reply.call.isZdr) {
+    if (reply.call.isInMemory) {
       this.#bound(running);
       return;
     }
@@ -210,7 +210,7 @@ export class DetachedCalls implements LogKeeper {
   }
 
   ended(reply: DetachedReply): void {
-    const { id, orgId, isZdr } = reply.call;
+    const { id, orgId, isInMemory } = reply.call;
     const running = this.#running.get(id);
     if (running === undefined) return;
     this.#running.delete(id);
@@ -222,7 +222,7 @@ export class DetachedCalls implements LogKeeper {
       return;
     }
     const dropped = this.#bound(running);
-    if (isZdr) return;
+    if (isInMemory) return;
     this.#justEnded.push(reply);
     if (dropped.length > 0) void this.#drop(id, dropped, reply.events.keptFrom);
   }
@@ -267,7 +267,7 @@ export class DetachedCalls implements LogKeeper {
     const beyondOrg = this.#makeRoom(orgId, id) - orgBytes;
     const beyond = Math.max(events.bytes - callBytes, Math.min(beyondOrg, events.bytes / 2));
     if (beyond <= 0) return [];
-    const parts = isStored && !call.isZdr ? this.rows.partsOf(id) : events.inMemory();
+    const parts = isStored && !call.isInMemory ? this.rows.partsOf(id) : events.inMemory();
     // Some more, so that not each event has something dropped.
     const { dropped, keptFrom, bytes } = oldest(parts, beyond + Math.min(callBytes, events.bytes) / 16);
     if (dropped.length > 0) events.dropTo(keptFrom, bytes);
@@ -293,7 +293,7 @@ export class DetachedCalls implements LogKeeper {
     this.#logs.delete(id);
     this.#orgs.remove(log.call.orgId, id);
     log.events.wake();
-    if (log.call.isZdr) return;
+    if (log.call.isInMemory) return;
     try {
       await this.rows.remove(id);
     } catch (error) {

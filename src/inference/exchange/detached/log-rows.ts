@@ -11,7 +11,7 @@ import type { LoggedCall } from "./call-log.ts";
 import { type LogCipher, SEAL_BYTES } from "./log-cipher.ts";
 
 /** A call as its folder knows it. */
-export interface CallRow extends Omit<LoggedCall, "id" | "isZdr"> {
+export interface CallRow extends Omit<LoggedCall, "id" | "isInMemory"> {
   /** The life of its cell; empty in a gateway alone. */
   readonly life: string;
   /** Number of the first event that is kept. */

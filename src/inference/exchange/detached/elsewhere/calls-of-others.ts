@@ -103,7 +103,7 @@ class CallOfOther implements ReadableCall {
 
   /** Its cell has it no more. @throws WeirError 409 where it was forgotten */
   async #lastEvent(next: number): Promise<Buffer> {
-    if (this.call.isZdr || (await isRetired(this.#cells, this.#cell)))
+    if (this.call.isInMemory || (await isRetired(this.#cells, this.#cell)))
       return brokenOffEvent(this.call, next).bytes;
     throw notKept(0, next);
   }
@@ -118,7 +118,7 @@ class CallOfOther implements ReadableCall {
   }
 
   async #whole(hasLeft: () => boolean): Promise<WholeBody | undefined> {
-    const { id, isZdr } = this.call;
+    const { id, isInMemory } = this.call;
     const asked = new Asked(this.#cells, this.#cell);
     const pieces: Uint8Array[] = [];
     let skip = 0;
@@ -127,7 +127,7 @@ class CallOfOther implements ReadableCall {
         | WholeSaid
         | Missing;
       if (said === "gone") {
-        if (isZdr || (await isRetired(this.#cells, this.#cell))) return wholeBrokenOff(this.call);
+        if (isInMemory || (await isRetired(this.#cells, this.#cell))) return wholeBrokenOff(this.call);
         throw notKept(0, 0);
       }
       if (said === "away" || said.kind === "nothing") continue;

@@ -78,11 +78,11 @@ export function positionIn(content: unknown): Position | undefined {
 /** @returns undefined as `positionIn` does, and where the call is of a format that this release does not know */
 export function callIn(content: unknown): LoggedCall | undefined {
   const call = (content ?? {}) as Partial<LoggedCall>;
-  const { id, orgId, projectId, environment, format, isStream, isZdr, startedMs } = call;
+  const { id, orgId, projectId, environment, format, isStream, isInMemory, startedMs } = call;
   const texts = [id, orgId, projectId, format];
   if (texts.some((text) => typeof text !== "string") || typeof startedMs !== "number") return undefined;
   if (environment !== "live" && environment !== "test") return undefined;
-  if (typeof isStream !== "boolean" || typeof isZdr !== "boolean") return undefined;
+  if (typeof isStream !== "boolean" || typeof isInMemory !== "boolean") return undefined;
   return Object.hasOwn(FORMATS, format as string) ? (call as LoggedCall) : undefined;
 }
 

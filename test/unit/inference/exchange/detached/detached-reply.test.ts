@@ -47,7 +47,7 @@ const CALL: LoggedCall = {
   environment: "live",
   format: "messages",
   isStream: true,
-  isZdr: true,
+  isInMemory: true,
   startedMs: 1,
 };
 

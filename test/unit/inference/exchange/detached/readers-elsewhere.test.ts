@@ -22,7 +22,7 @@ const CALL: LoggedCall = {
   id: ID,
   format: "responses",
   isStream: true,
-  isZdr: false,
+  isInMemory: false,
   startedMs: 1,
 };
 

@@ -22,7 +22,7 @@ const CALLER = {
 
 /** A call that runs, and its reader. @param whole the answer that it will have */
 async function read(whole: WholeBody): Promise<{ readonly events: EventLog; readonly stream: AnswerStream }> {
-  const call = { ...OWNER, id: ID, format: "chat", isStream: false, isZdr: false, startedMs: 1 } as const;
+  const call = { ...OWNER, id: ID, format: "chat", isStream: false, isInMemory: false, startedMs: 1 } as const;
   const events = new EventLog(undefined);
   const log: CallLog = { call, events, endedMs: 0, isBrokenOff: false, whole: () => whole, cancel() {} };
   const calls = { readable: async () => readable(log) };
