@@ -35,6 +35,7 @@ export async function openDetachedRoom(
     bounds: { callBytes: limits.max_detached_call_bytes, orgBytes: limits.max_detached_org_bytes },
     settledAtUs: risingMicros(clock),
     life: purse.life,
+    isClosed: (orgId) => accounts.org(orgId)?.status === "closed",
     holding: { purse, budgets },
     onFault: notStored(log),
     elsewhere: cells && new CallsOfOthers({ ...cells, clock }),

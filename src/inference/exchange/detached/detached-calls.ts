@@ -39,6 +39,8 @@ export interface DetachedPorts {
   /** The life of this cell; empty in a gateway alone. */
   readonly life: string;
   readonly onFault: (error: unknown, requestId: string) => void;
+  /** Nothing of the org's calls is kept once they have ended. */
+  readonly isClosed: (orgId: string) => boolean;
   /** Undefined in a gateway alone. */
   readonly elsewhere?: CallsElsewhere | undefined;
 }
@@ -111,6 +113,8 @@ export class DetachedCalls implements LogKeeper {
       this.#logs.set(id, new EndedLog({ call, events, endedMs, isBrokenOff, status, part }));
       this.#orgs.add(orgId, id);
       this.#orgs.count(orgId, id, events.bytes);
+      // It was closed while this process was away.
+      if (this.#ports.isClosed(orgId)) void this.#forget(id);
     }
   }
 
@@ -222,9 +226,8 @@ export class DetachedCalls implements LogKeeper {
       return;
     }
     const dropped = this.#bound(running);
-    if (isInMemory) return;
     this.#justEnded.push(reply);
-    if (dropped.length > 0) void this.#drop(id, dropped, reply.events.keptFrom);
+    if (dropped.length > 0 && !isInMemory) void this.#drop(id, dropped, reply.events.keptFrom);
   }
 
   /** What a call said at its end was more than is kept of one. */
@@ -239,9 +242,11 @@ export class DetachedCalls implements LogKeeper {
       .catch((error: unknown) => this.#ports.onFault(error, id));
   }
 
-  /** Its readers have had a second for its last events: from now on it is in the store alone. */
+  /** Its readers have had a second for its last events: from now on it is in the store alone, or nowhere. */
   #leaveMemory(reply: DetachedReply): void {
-    const { id } = reply.call;
+    const { id, orgId, isInMemory } = reply.call;
+    if (this.#ports.isClosed(orgId)) void this.#forget(id);
+    if (isInMemory) return;
     if (this.#logs.get(id) === reply) this.#logs.set(id, this.#endedLog(id, reply));
     reply.leaveMemory();
   }

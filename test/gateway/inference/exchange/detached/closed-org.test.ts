@@ -1,7 +1,7 @@
 /** An org that is closed ends its detached calls, and nothing of their streams is left. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { signInAt } from "../../../../support/console.fixtures.ts";
-import { leftAfter } from "../../../../support/detached/fixtures.ts";
+import { eventsIn, leftAfter, resumed } from "../../../../support/detached/fixtures.ts";
 import { type TestGateway, testGateway } from "../../../../support/gateway.ts";
 import { atRest, metric } from "../../../../support/observations.ts";
 import { equals, until } from "../../../../support/wait.ts";
@@ -19,11 +19,13 @@ afterAll(() => gateway?.stop());
 
 const by = (provider: string) => ({ route: { providers: { only: [provider] } } });
 
-test("its running calls end, and streams of ended ones go", async () => {
+test("its running calls end, which their readers are told, and the streams of all go", async () => {
   const owner = await signInAt(gateway.url, { email: "owner@example.com" });
   await leftAfter(gateway, "chat", 3, { svc: by("brief") });
-  await leftAfter(gateway, "chat", 3, { svc: by("endless") });
-  await until("both are kept", () => metric(gateway, "weir_detached_logs"), equals(2));
+  const { id } = await leftAfter(gateway, "chat", 3, { svc: by("endless") });
+  await leftAfter(gateway, "chat", 3, { svc: { route: { ...by("endless").route, require: { zdr: true } } } });
+  await until("all are kept", () => metric(gateway, "weir_detached_logs"), equals(3));
+  const reading = resumed(gateway, id);
   const body = { slug: "second", name: "Second", billing_country: "IN" };
   expect((await owner.call("POST", "/v1/orgs", { body })).status).toBe(201);
   const closed = await owner.call("POST", "/v1/orgs/first/close", {
@@ -31,8 +33,8 @@ test("its running calls end, and streams of ended ones go", async () => {
     body: { confirm: "first" },
   });
   expect(closed.status).toBeLessThan(300);
-  await until("the running one has ended", () => metric(gateway, "weir_calls_detached"), equals(0));
+  expect(eventsIn((await reading).text).at(-1)).toContain('"code":"cancelled"');
+  await until("the running ones have ended", () => metric(gateway, "weir_calls_detached"), equals(0));
   await atRest(gateway);
-  // The one that ran has an end, which its readers get.
-  expect(await metric(gateway, "weir_detached_logs")).toBe(1);
+  await until("nothing of them is left", () => metric(gateway, "weir_detached_logs"), equals(0));
 });
