@@ -74,11 +74,13 @@ export interface Cell {
   opened(): Promise<void>;
   /** Values of keys of the dataset, named without their prefix; null where there is none. @throws Error where Redis cannot be asked */
   look(names: readonly string[]): Promise<(Buffer | null)[]>;
+  /** What a cell told of a call (`answers/told-calls.ts`); undefined where none did. @throws as `look` */
+  toldCall(id: string): Promise<ToldBy | undefined>;
   /** Files of other cells' folders. */
   readonly peers: Peers;
   /** Questions to other cells whose answers may take their time. */
   readonly questions: Questions;
-  /** How each cell stands, as Redis knew it a second ago at most. */
+  /** How each cell stands, as Redis knew it half a second ago at most. */
   readonly standings: Standings;
   /** Catches up with what is committed now. */
   caughtUp(): Promise<void>;
@@ -113,6 +115,13 @@ export interface Cell {
   retire(cell: string): Promise<boolean | "alive">;
   /** Cuts the connections, as a fault of the network would. For tests. */
   cut(): void;
+}
+
+/** What that life of a cell told. */
+export interface ToldBy {
+  readonly cell: string;
+  readonly life: number;
+  readonly text: string;
 }
 
 export interface CellCounts {
@@ -195,6 +204,10 @@ export async function openCell(options: CellOptions): Promise<Cell> {
       caughtUp,
       look: async (names) =>
         (await link.run(SCRIPTS.look, DATASET_KEY, datasetId, session.term, ...names)) as (Buffer | null)[],
+      toldCall: async (id) => {
+        const [name, life, text] = (await link.run(SCRIPTS.call, DATASET_KEY, datasetId, id)) as Buffer[];
+        return text && { cell: String(name), life: Number(life), text: String(text) };
+      },
       end: (reason) => session.end(reason),
       listed: () => registeredCells(link, datasetId),
       retire: (cell) => retire(link, datasetId, cell, RETIRE_SILENCE_MS, made.time.expectedWall()),

@@ -2,17 +2,22 @@
 import type { Logger } from "pino";
 import type { Outbox } from "../../analytics/outbox/outbox.ts";
 import { risingMicros } from "../../base/clock.ts";
+import type { ToldCalls } from "../../cluster/cells/answers/told-calls.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
+import type { CellStanding } from "../../cluster/cells/membership/standings.ts";
 import type { DetachedCalls } from "../../inference/exchange/detached/detached-calls.ts";
 import { answerOthers } from "../../inference/exchange/detached/elsewhere/answering.ts";
 import { CallsOfOthers } from "../../inference/exchange/detached/elsewhere/calls-of-others.ts";
-import type { OtherCells } from "../../inference/exchange/detached/elsewhere/messages.ts";
+import type { Fate, OtherCells } from "../../inference/exchange/detached/elsewhere/messages.ts";
 import { openDetached } from "../../inference/exchange/detached/open.ts";
 import type { Kept } from "../../inference/exchange/kept/open.ts";
 import type { Config } from "../settings/config.ts";
 import type { Ground } from "./ground.ts";
 import type { OpenMoney } from "./money.ts";
 import type { People } from "./people.ts";
+
+/** A stop waits so long for Redis to hear of it. */
+const STOP_MS = 500;
 
 interface DetachedNeeds extends Pick<OpenMoney, "purse" | "budgets">, Pick<Kept, "answers"> {
   readonly outbox: Outbox;
@@ -25,7 +30,9 @@ export async function openDetachedRoom(
   { store, clock, cell, installation, log }: Ground,
   { purse, budgets, outbox, accounts, answers }: DetachedNeeds,
 ): Promise<DetachedCalls> {
-  const cells = cell && othersOf(cell);
+  const open = cell && (await import("../../cluster/cells/answers/told-calls.ts")).openToldCalls;
+  const told = cell && open?.(cell);
+  const cells = cell && told && othersOf(cell, told);
   const calls = await openDetached({
     store,
     clock,
@@ -41,6 +48,7 @@ export async function openDetachedRoom(
     elsewhere: cells && new CallsOfOthers({ ...cells, clock }),
   });
   if (cells !== undefined) answerOthers({ cells, clock, find: (id) => calls.find(id) });
+  told?.start();
   // At every cell: an erasure is a job of one.
   accounts.watch({
     org(orgId) {
@@ -50,11 +58,25 @@ export async function openDetachedRoom(
   return calls;
 }
 
-const othersOf = ({ questions, standings }: Cell): OtherCells => ({
+const othersOf = ({ questions, standings, toldCall }: Cell, told: ToldCalls): OtherCells => ({
   ask: (topic, content, asking) => questions.ask(topic, content, asking),
   answers: (topic, answer) => questions.answers(topic, answer),
+  fateOf: async (name, life) => fateOf(await standings.of(name), life),
+  tell: (call) => told.tell(call),
+  takeBack: (call) => told.takeBack(call),
+  stopTelling: () => told.stop(STOP_MS),
+  async toldOf(id) {
+    const found = await toldCall(id);
+    return found && { ...found, content: JSON.parse(found.text) };
+  },
   isRetired: async (cell) => (await standings.of(cell))?.status === "retired",
 });
+
+function fateOf(cell: CellStanding | undefined, life: number): Fate {
+  if (cell === undefined) return "unknown";
+  if (life <= cell.retiredLife) return "retired";
+  return life < cell.life ? "over" : "lives";
+}
 
 const notStored =
   (log: Logger) =>

@@ -196,7 +196,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     async close(stopTime) {
       for (const part of [uploads, catalog, backup, sharing]) part.close();
       exports.close();
-      detached.close();
+      await stopTime.wait("calls that outlive their clients", detached.close());
       await stopTime.wait("answers for other cells", kept.close());
       await stopTime.wait("jobs", reach.close(jobs.stop()));
       webhooks.close();

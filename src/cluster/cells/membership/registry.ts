@@ -12,6 +12,10 @@ export interface RegisteredCell {
   readonly cell: string;
   /** Life of its newest process: Redis's time at that start, or one more than before. */
   readonly life: number;
+  /** Newest life that was retired; 0: none. */
+  readonly retiredLife: number;
+  /** The life that has sent what all before it kept; 0: none. */
+  readonly sentLife: number;
   readonly status: (typeof CELL_STATES)[number];
   /** Version of the shared rows that it has; undefined where it left. */
   readonly version: number | undefined;
@@ -34,7 +38,7 @@ export interface Registered {
 
 /** Some milliseconds of Redis. */
 const MOST_ORGS = 1000;
-const FIELDS = 9;
+const FIELDS = 10;
 /** What the script answers of a cell that may not be retired yet. */
 const ALIVE = -1;
 /**
@@ -59,10 +63,14 @@ export async function registeredCells(
   const cells: RegisteredCell[] = [];
   for (let at = 0; at < fields.length; at += FIELDS) {
     const [cell = "", ...texts] = fields.slice(at, at + FIELDS).map(String);
-    const [life, retired, applied, silentMs, awaited, orgs, leased, leftMs] = texts.map(Number) as Numbers;
+    const [life, retired, applied, silentMs, awaited, orgs, leased, leftMs, sent] = texts.map(
+      Number,
+    ) as Numbers;
     cells.push({
       cell,
       life,
+      retiredLife: retired,
+      sentLife: sent,
       status: statusOf(life, retired, silentMs),
       isAwaited: awaited === 1,
       version: known(applied),
@@ -75,7 +83,7 @@ export async function registeredCells(
   return { version: Number(version), cells: cells.sort((a, b) => (a.cell < b.cell ? -1 : 1)) };
 }
 
-type Numbers = [number, number, number, number, number, number, number, number];
+type Numbers = [number, number, number, number, number, number, number, number, number];
 
 function statusOf(life: number, retired: number, silentMs: number): RegisteredCell["status"] {
   if (life <= retired) return "retired";

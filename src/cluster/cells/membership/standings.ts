@@ -7,12 +7,15 @@ export interface CellStanding {
   readonly status: RegisteredCell["status"];
   /** Life of its newest process: what an earlier one had begun is over. */
   readonly life: number;
+  /** See `RegisteredCell`. */
+  readonly retiredLife: number;
+  readonly sentLife: number;
   /** Since it stopped in good order, milliseconds; undefined where it did not, or it is not known. */
   readonly leftMs: number | undefined;
 }
 
 /** What was heard is passed on for so long. */
-const REMEMBERED_MS = 1000;
+const REMEMBERED_MS = 500;
 
 export class Standings {
   readonly #look: () => Promise<Registered>;
@@ -46,9 +49,18 @@ export class Standings {
   }
 }
 
-const standingOf = ({ cell: name, status, life, leftMs }: RegisteredCell): CellStanding => ({
+const standingOf = ({
+  cell: name,
+  status,
+  life,
+  retiredLife,
+  sentLife,
+  leftMs,
+}: RegisteredCell): CellStanding => ({
   name,
   status,
   life,
+  retiredLife,
+  sentLife,
   leftMs,
 });

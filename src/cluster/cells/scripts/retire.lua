@@ -60,6 +60,11 @@ local function take_back(set, hash)
 end
 take_back(prefix .. "leases:" .. cell, "credit:")
 take_back(prefix .. "budget_leases:" .. cell, "spend:")
+-- What it told of its calls, which are over: readers of them are told so for as long as they could have read them (`exchange/74-calls.lua`).
+for _, of in ipairs(redis.call("SMEMBERS", prefix .. "calls")) do
+  local told = prefix .. "calls:" .. of
+  if string.match(of, "^([^:]*):") == cell and redis.call("PTTL", told) == -1 then redis.call("PEXPIRE", told, 600000) end
+end
 redis.call("DEL", prefix .. "wanted:" .. cell, prefix .. "budget_wanted:" .. cell, prefix .. "slots:" .. cell)
 -- Calls that it may have charged and not shared the answers of: their keys are not free for a day. An answer without facts says so;
 -- what its folder still has takes its place (`exchange/70-answers.lua`). Conversations are free at once: the next call goes on from the

@@ -22,6 +22,7 @@ export const SCRIPTS = {
   open: new Script(read("open.lua")),
   enter: new Script(read("enter.lua")),
   page: new Script(read("page.lua")),
+  call: new Script(read("call.lua")),
   look: new Script(read("look.lua")),
   retire: new Script(read("retire.lua")),
   cells: new Script(read("cells.lua")),

@@ -1,5 +1,6 @@
 /** What is known of a detached call beside its events: whose it is, in which format it is told, and how it ended. */
 import type { FormatName } from "../../../wire/format.ts";
+import type { Broken } from "../errors/broken-off.ts";
 import type { EventLog } from "./event-log.ts";
 
 /** Whose call it is: readers have the same project and environment, or may read the org's payloads. */
@@ -34,8 +35,8 @@ export interface CallLog {
   readonly events: EventLog;
   /** When it ended, wall clock; 0 while it runs. */
   readonly endedMs: number;
-  /** Its process was killed while it ran: the last event says so. */
-  readonly isBrokenOff: boolean;
+  /** Its process was killed while it ran, and the last event says so; undefined: it was not. */
+  readonly brokenOff: Broken | undefined;
   /** Once it has ended, the answer of a call that is no stream; undefined where it is not kept. */
   whole(): WholeBody | undefined;
   /** Ends the call as if its client had left; what was said is charged. Does nothing once it has ended. */

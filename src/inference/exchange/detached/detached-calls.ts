@@ -15,7 +15,7 @@ import { DetachedReply, type LogKeeper } from "./detached-reply.ts";
 import { EndedLog } from "./ended-log.ts";
 import { EventLog, type StoredParts } from "./event-log.ts";
 import { type LogCipher, logCiphers } from "./log-cipher.ts";
-import { type CallRow, LogRows, oldest } from "./log-rows.ts";
+import { type CallRow, howBroken, LogRows, oldest } from "./log-rows.ts";
 import { type CallProgress, LogWriter, type Running } from "./log-writer.ts";
 import { OrgLogs } from "./org-logs.ts";
 import { type ReadableCall, readable } from "./read-log.ts";
@@ -53,6 +53,11 @@ export interface CallsElsewhere {
    * @throws WeirError 503 (as a rejection) where a cell that may have it is away
    */
   find(id: string, cell?: string): Promise<ReadableCall | undefined>;
+  /** Readers elsewhere know of a call of this cell from now on, whatever happens to this one. */
+  began(call: LoggedCall): void;
+  /** Nobody may read it any more. */
+  forgot(call: LoggedCall): void;
+  close(): Promise<void>;
 }
 
 export class DetachedCalls implements LogKeeper {
@@ -108,9 +113,10 @@ export class DetachedCalls implements LogKeeper {
       events.keptFrom = row.keptFrom;
       for (const { length } of parts) events.bytes += length;
       events.end();
-      const { endedMs = 0, isBrokenOff = false, status } = row;
+      const { endedMs = 0, status } = row;
+      const brokenOff = howBroken(row);
       const part = () => this.rows.part(id, 0, cipher);
-      this.#logs.set(id, new EndedLog({ call, events, endedMs, isBrokenOff, status, part }));
+      this.#logs.set(id, new EndedLog({ call, events, endedMs, brokenOff, status, part }));
       this.#orgs.add(orgId, id);
       this.#orgs.count(orgId, id, events.bytes);
       // It was closed while this process was away.
@@ -165,6 +171,7 @@ export class DetachedCalls implements LogKeeper {
     const running = this.#running.get(id);
     if (running === undefined) return;
     running.progress = progress;
+    this.#ports.elsewhere?.began(running.reply.call);
     this.grew(running.reply);
   }
 
@@ -256,7 +263,7 @@ export class DetachedCalls implements LogKeeper {
     const status = reply.whole()?.status;
     const cipher = this.#cipherOf(id);
     const part = () => this.rows.part(id, 0, cipher);
-    return new EndedLog({ call, events, endedMs, isBrokenOff: false, status, part });
+    return new EndedLog({ call, events, endedMs, brokenOff: undefined, status, part });
   }
 
   #storedParts(id: string, cipher: LogCipher): StoredParts {
@@ -297,6 +304,7 @@ export class DetachedCalls implements LogKeeper {
     if (log === undefined) return;
     this.#logs.delete(id);
     this.#orgs.remove(log.call.orgId, id);
+    this.#ports.elsewhere?.forgot(log.call);
     log.events.wake();
     if (log.call.isInMemory) return;
     try {
@@ -319,9 +327,10 @@ export class DetachedCalls implements LogKeeper {
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#writer.close();
+    await this.#ports.elsewhere?.close();
   }
 }
 

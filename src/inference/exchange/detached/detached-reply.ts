@@ -27,7 +27,7 @@ export interface LogEnd {
 export class DetachedReply implements ClientReply, CallLog {
   readonly call: LoggedCall;
   readonly events: EventLog;
-  readonly isBrokenOff = false;
+  readonly brokenOff = undefined;
   endedMs = 0;
   /** The call was cancelled: what its upstream still says is not told. */
   gone = false;

@@ -1,4 +1,5 @@
 /** The log of a call that has ended: in the store alone. */
+import type { Broken } from "../errors/broken-off.ts";
 import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
 import type { EventLog } from "./event-log.ts";
 
@@ -6,7 +7,7 @@ interface Ended {
   readonly call: LoggedCall;
   readonly events: EventLog;
   readonly endedMs: number;
-  readonly isBrokenOff: boolean;
+  readonly brokenOff: Broken | undefined;
   /** Status of a whole answer; undefined where there is none. */
   readonly status: number | undefined;
   /** The part that is a whole answer. */
@@ -17,7 +18,7 @@ export class EndedLog implements CallLog {
   readonly call: LoggedCall;
   readonly events: EventLog;
   readonly endedMs: number;
-  readonly isBrokenOff: boolean;
+  readonly brokenOff: Broken | undefined;
   readonly #ended: Ended;
 
   constructor(ended: Ended) {
@@ -25,7 +26,7 @@ export class EndedLog implements CallLog {
     this.call = ended.call;
     this.events = ended.events;
     this.endedMs = ended.endedMs;
-    this.isBrokenOff = ended.isBrokenOff;
+    this.brokenOff = ended.brokenOff;
   }
 
   whole(): WholeBody | undefined {

@@ -6,6 +6,7 @@ import type { BudgetScope } from "../../../credits/budgets/budget.ts";
 import type { CallRecord } from "../../../record/record.ts";
 import type { Store, Table } from "../../../store/store.ts";
 import type { NamedKey } from "../call.ts";
+import type { Broken } from "../errors/broken-off.ts";
 import type { Metered } from "../meter.ts";
 import type { LoggedCall } from "./call-log.ts";
 import { type LogCipher, SEAL_BYTES } from "./log-cipher.ts";
@@ -25,9 +26,14 @@ export interface CallRow extends Omit<LoggedCall, "id" | "isInMemory"> {
   readonly endedMs?: number;
   readonly end?: number;
   readonly status?: number;
-  /** Its process was killed while it ran. */
+  /** Its process was killed while it ran; and its cell was retired before it came back. */
   readonly isBrokenOff?: true;
+  readonly isUncharged?: true;
 }
+
+/** Undefined: the call ended by itself. */
+export const howBroken = ({ isBrokenOff, isUncharged }: CallRow): Broken | undefined =>
+  isBrokenOff && (isUncharged ? "retired" : "charged");
 
 /** What a record says of the attempt that answers, which is another one after a fallback. */
 export type AnsweredBy = Pick<

@@ -41,7 +41,7 @@ export function progressOf(
       {
         status: "error",
         httpStatus: 200,
-        error: BROKEN_OFF,
+        error: BROKEN_OFF.charged,
         metered: meter(call.request.facts, call.endpoint, undefined),
         stopReason: "",
         toolCalls: 0,

@@ -2,6 +2,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import { fail, type WeirError } from "../../../base/errors.ts";
 import { SharedTurns } from "../../../base/turns/shared-turns.ts";
+import type { Broken } from "../errors/broken-off.ts";
 import { brokenOffEvent } from "./broken-off.ts";
 import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
 
@@ -48,7 +49,8 @@ export async function* readEvents(log: CallLog, from: number, options: ReadOptio
   const { clock, keepAliveMs } = options;
   const filler = Buffer.from(options.filler);
   const { events } = log;
-  if (isBehindEnd(log, from)) yield brokenOffEvent(log.call, from).bytes;
+  const broken = behindEnd(log, from);
+  if (broken !== undefined) yield brokenOffEvent(log.call, from, broken).bytes;
   let next = from;
   // The first look finds nothing: the reader is told at once that it is connected.
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -80,11 +82,11 @@ export function nextBehind(last: string): number {
 }
 
 /**
- * Whether a reader may have more than is kept: the call's process was killed before it had stored that. The error at the end then follows
- * what the reader has, with a number behind that; one that knows it gets it once more.
+ * How the call ended, where a reader may have more than is kept: the call's process was killed before it had stored that. The error at the
+ * end then follows what the reader has, with a number behind that; one that knows it gets it once more.
  */
-export const isBehindEnd = ({ isBrokenOff, events }: CallLog, next: number): boolean =>
-  isBrokenOff && next >= events.next;
+export const behindEnd = ({ brokenOff, events }: CallLog, next: number): Broken | undefined =>
+  next >= events.next ? brokenOff : undefined;
 
 /** @param keptFrom the first event that is kept */
 export const notKept = (keptFrom: number, next: number): WeirError => {

@@ -70,17 +70,19 @@ function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd 
   const progress: ProgressRow = rows.progressOf(id) ?? { end: 0 };
   const { record, scope, key, ...rest } = row;
   const { life, format } = row;
+  const how = holding.purse.isRetired(life) ? "retired" : "charged";
   const nowMs = clock.now();
   const last: Part = row.isStream
-    ? brokenOffEvent({ id, format }, progress.end)
-    : { first: 0, end: 0, bytes: wholeBrokenOff({ id, format }).body };
+    ? brokenOffEvent({ id, format }, progress.end, how)
+    : { first: 0, end: 0, bytes: wholeBrokenOff({ id, format }, how).body };
   const sealed = cipher.seal(last.first, last.bytes);
   const kept: CallRow = {
     ...rest,
     endedMs: nowMs,
     end: last.end,
     isBrokenOff: true,
-    ...(!row.isStream && { status: BROKEN_OFF.status }),
+    ...(how === "retired" && { isUncharged: true }),
+    ...(!row.isStream && { status: BROKEN_OFF[how].status }),
   };
   const costMicroUsd = progress.metered?.cost.total_micro_usd ?? 0;
   const amountMicroUsd = record?.charged === true ? costMicroUsd : 0;

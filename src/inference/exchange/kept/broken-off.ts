@@ -6,7 +6,8 @@ import type { StoredResponse } from "./kept-rows.ts";
 /** @param left as it was stored when its call was accepted */
 export function brokenOff(left: StoredResponse): StoredResponse {
   const { background } = left;
-  const response = FORMATS.responses.background?.brokenOff(left.response, BROKEN_OFF) ?? left.response;
+  const response =
+    FORMATS.responses.background?.brokenOff(left.response, BROKEN_OFF.charged) ?? left.response;
   return background === undefined
     ? left
     : { ...left, response, background: { ...background, status: "failed" } };

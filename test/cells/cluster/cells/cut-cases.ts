@@ -46,6 +46,7 @@ const CONVERSED: Operation = [
   BLOB,
   1_000_000,
 ];
+const TOLD: Operation = ["calls", ["id", "{}"], []];
 const STORED: Operation = ["response", "owner", "id", ["item"], DAY_MS, BLOB, 1_000_000];
 /** A charge of 300 on a key with a hard budget of 5000 and a soft one of 200. */
 const SPENT = [
@@ -125,6 +126,9 @@ const ANSWERS: Readonly<Record<string, OperationCase>> = {
   response: { send: STORED },
   forget_response: { before: [STORED], send: ["forget_response", "owner", "id"] },
   forget_responses: { before: [STORED], send: ["forget_responses", "owner", 1] },
+  calls: { before: [TOLD], send: ["calls", ["later", "{}"], ["id"]] },
+  calls_former: { formerly: TOLD, send: ["calls_former"] },
+  calls_left: { before: [TOLD], send: ["calls_left"] },
   conversation_new: { send: ["conversation_new", "owner", "conv", DAY_MS, 5] },
   conversation: { before: [CLAIMED], send: CONVERSED },
   forget_conversation: { before: [CONVERSED], send: ["forget_conversation", "owner", "conv"] },
@@ -154,6 +158,7 @@ export const OTHER_SCRIPTS: Readonly<
   Record<Exclude<keyof typeof SCRIPTS, "exchange" | "clock">, ScriptCase>
 > = {
   alive: { isRead: true, calls: () => [[]] },
+  call: { isRead: true, calls: () => [["id"]] },
   cells: { isRead: true, calls: () => [[1000]] },
   look: { isRead: true, calls: (term) => [[term, "frozen:org"]] },
   page: {

@@ -3,6 +3,7 @@
 -- {…}:claims                   hash: id of a key -> cell, life, fingerprint, request id (MessagePack): a call that answers it is under
 --                              way; a release before did not write the request id
 -- {…}:claims:<cell>            set: ids that the cell claimed
+-- {…}:sent                     hash: cell -> its life that has sent all that earlier ones kept: what is not here now will never be
 -- {…}:answer:<id>              fingerprint and facts of the answer to a key, and when it is forgotten (MessagePack)
 -- {…}:answer_ends              sorted set: "org id" of answers by when they are forgotten
 -- {…}:answers:<org>            sorted set: ids of its answers by the time they were kept
@@ -163,6 +164,7 @@ operations.claims_over = function()
     if cell ~= CELL then redis.call("SREM", key("claims:" .. CELL), id)
     elseif life ~= LIFE then end_claim(id, CELL) end
   end
+  redis.call("HSET", key("sent"), CELL, LIFE)
   return {}
 end
 

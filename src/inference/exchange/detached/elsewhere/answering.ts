@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../../../../base/clock.ts";
 import { brokenOffEvent } from "../broken-off.ts";
 import type { CallLog } from "../call-log.ts";
-import { isBehindEnd } from "../read-log.ts";
+import { behindEnd } from "../read-log.ts";
 import {
   CANCEL,
   EVENTS,
@@ -76,9 +76,11 @@ async function eventsSaid(
   { next, skip, isFirst, waitMs }: Position,
   gather: () => number,
 ): Promise<EventsSaid> {
-  const { events, isBrokenOff } = log;
-  if (isFirst && isBehindEnd(log, next)) {
-    const { bytes, end } = brokenOffEvent(log.call, next);
+  const { events, brokenOff } = log;
+  const isBrokenOff = brokenOff !== undefined;
+  const broken = isFirst ? behindEnd(log, next) : undefined;
+  if (broken !== undefined) {
+    const { bytes, end } = brokenOffEvent(log.call, next, broken);
     return { kind: "said", isBrokenOff, bytes, next: end, skip: 0 };
   }
   const endMs = clock.monotonic() + waitMs;

@@ -9,6 +9,7 @@ import { brokenOffEvent, wholeBrokenOff } from "../broken-off.ts";
 import type { LoggedCall, WholeBody } from "../call-log.ts";
 import type { CallsElsewhere } from "../detached-calls.ts";
 import { nextBehind, notKept, type ReadableCall, type ReadOptions } from "../read-log.ts";
+import { callOfGone, howGone } from "./call-of-gone.ts";
 import {
   CANCEL,
   callIn,
@@ -22,7 +23,7 @@ import {
   type WholeSaid,
 } from "./messages.ts";
 
-interface Cells extends Pick<OtherCells, "ask" | "isRetired"> {
+interface Cells extends Omit<OtherCells, "answers"> {
   readonly clock: Pick<Clock, "monotonic">;
 }
 
@@ -47,10 +48,45 @@ export class CallsOfOthers implements CallsElsewhere {
   async find(id: string, cell?: string): Promise<ReadableCall | undefined> {
     const to = cell === undefined ? {} : { to: cell };
     const told = await this.#cells.ask(FIND, id, { ...to, withinMs: FIND_MS });
-    if (told.kind === "nowhere") return undefined;
-    const call = told.kind === "answered" ? callIn(told.content) : undefined;
-    if (call === undefined || told.kind === "unknown") throw away();
-    return new CallOfOther(this.#cells, call, told.from, this.#readers);
+    if (told.kind === "answered") {
+      const call = callIn(told.content);
+      if (call === undefined) throw away();
+      return new CallOfOther(this.#cells, call, told.from, this.#readers);
+    }
+    const isSure = told.kind === "nowhere" || (cell !== undefined && (await isRetired(this.#cells, cell)));
+    if (!isSure) throw away();
+    return await this.#gone(id);
+  }
+
+  /** No cell has it: one that did may be gone. @throws WeirError 503 where that cannot be known now */
+  async #gone(id: string): Promise<ReadableCall | undefined> {
+    try {
+      const told = await this.#cells.toldOf(id);
+      if (told === undefined) return undefined;
+      const call = callIn(told.content);
+      const fate = await this.#cells.fateOf(told.cell, told.life);
+      if (call === undefined || fate === "unknown") throw away();
+      if (fate === "retired") return callOfGone(call);
+      // What was logged is at the cell's next life, for as long as it is kept.
+      if (!call.isInMemory) return undefined;
+      if (fate === "over") return callOfGone(call);
+    } catch {
+      throw away();
+    }
+    // What is known of its cell is of a moment ago.
+    throw away();
+  }
+
+  began(call: LoggedCall): void {
+    this.#cells.tell(call);
+  }
+
+  forgot(call: LoggedCall): void {
+    this.#cells.takeBack(call);
+  }
+
+  async close(): Promise<void> {
+    await this.#cells.stopTelling();
   }
 }
 
@@ -104,7 +140,7 @@ class CallOfOther implements ReadableCall {
   /** Its cell has it no more. @throws WeirError 409 where it was forgotten */
   async #lastEvent(next: number): Promise<Buffer> {
     if (this.call.isInMemory || (await isRetired(this.#cells, this.#cell)))
-      return brokenOffEvent(this.call, next).bytes;
+      return brokenOffEvent(this.call, next, howGone(this.call)).bytes;
     throw notKept(0, next);
   }
 
@@ -127,7 +163,8 @@ class CallOfOther implements ReadableCall {
         | WholeSaid
         | Missing;
       if (said === "gone") {
-        if (isInMemory || (await isRetired(this.#cells, this.#cell))) return wholeBrokenOff(this.call);
+        if (isInMemory || (await isRetired(this.#cells, this.#cell)))
+          return wholeBrokenOff(this.call, howGone(this.call));
         throw notKept(0, 0);
       }
       if (said === "away" || said.kind === "nothing") continue;

@@ -8,8 +8,28 @@ export interface OtherCells {
   ask(topic: string, content: unknown, asking: Asking): Promise<Told>;
   /** Undefined: this cell does not have it. A rejection: it cannot say now. */
   answers(topic: string, answer: (content: unknown) => Promise<unknown>): void;
-  /** Whether a cell was retired, so that its calls are over. @throws Error where that cannot be known now */
+  /** What became of that life of a cell. @throws Error where that cannot be known now */
+  fateOf(cell: string, life: number): Promise<Fate>;
+  /** Whether a cell was retired, so that its calls are over. @throws as `fateOf` */
   isRetired(cell: string): Promise<boolean>;
+  /** From now on others know whose the call is, whatever happens to this cell. */
+  tell(call: LoggedCall): void;
+  /** Nobody may read it any more. */
+  takeBack(call: LoggedCall): void;
+  /** This cell stops: what it told is forgotten some minutes from now. Resolves once that is said, or soon. */
+  stopTelling(): Promise<void>;
+  /** Whose a call is by what its cell told, also one that is gone; undefined where none told of it. @throws as `fateOf` */
+  toldOf(id: string): Promise<ToldOf | undefined>;
+}
+
+/** `over`: the cell has a newer life. `unknown`: of a cell that was not heard of yet. */
+export type Fate = "lives" | "over" | "retired" | "unknown";
+
+export interface ToldOf {
+  readonly cell: string;
+  readonly life: number;
+  /** The call, as `callIn` reads it. */
+  readonly content: unknown;
 }
 
 export interface Asking {

@@ -184,6 +184,14 @@ export class DetachedCells {
     expect(await retire(this.#link, this.#datasetId, name, 0)).toBe(true);
   }
 
+  /** Ids of the detached calls that the cell told of, and how long the others still know of them; -1: for as long as the cell runs. */
+  async told(name: string): Promise<{ readonly ids: readonly string[]; readonly leftMs: number }> {
+    const lives = ((await this.#link.call("SMEMBERS", "{weir}:calls")) as Buffer[]).map(String);
+    const key = `{weir}:calls:${lives.find((life) => life.startsWith(`${name}:`)) ?? ""}`;
+    const ids = ((await this.#link.call("HKEYS", key)) as Buffer[]).map(String);
+    return { ids, leftMs: Number(await this.#link.call("PTTL", key)) };
+  }
+
   /** Any route, at one cell. */
   async call({ url }: At, method: string, path: string): Promise<Answer> {
     return await callsBy(this.gateway, url, this.gateway.simulator).call(method, path);

@@ -43,16 +43,6 @@ const known = (at: At, id: string, last?: string) =>
     },
   );
 
-/** What a cell answers of a call that none has, once it knows. */
-const gone = async (id: string) => {
-  const answer = await until(
-    "all cells can be asked",
-    () => resumed(cells.at(1), id),
-    ({ status }) => status !== 503,
-  );
-  return answer.status;
-};
-
 /** What the call cost by its record, which is what the ledger has of it, once. */
 async function chargeOf(id: string): Promise<number> {
   const record = await until(
@@ -104,8 +94,17 @@ describe("the cell that runs a call is killed", () => {
     const { name, id } = await stalled();
     const reading = await readingAt(cells.at(0), id);
     await end(name);
-    expect(lastOf(await reading.rest())).toMatch(BROKEN_OFF);
-    expect(await gone(id)).toBe(404);
+    const told = lastOf(await reading.rest());
+    expect(told).toMatch(BROKEN_OFF);
+    expect(told).toContain("it is not charged");
+    // Who reads from now on is told the same, behind what it has; and who may not is told nothing.
+    for (const at of [cells.at(0), cells.at(1)]) {
+      const { text: end } = await known(at, id, "17");
+      expect([idsIn(end), end]).toEqual([[18], (told ?? "").replace(/^id: \d+/, "id: 18") + "\n\n"]);
+      expect((await resumed(at, id, undefined, cells.gateway.testKey)).status).toBe(404);
+      const cancelled = await cells.call(at, "POST", `/v1/generation/${id}/cancel`);
+      expect(cancelled.status, cancelled.text).toBe(200);
+    }
     const back = await cells.start(name);
     const { text } = await resumed(back, id);
     expect(lastOf(text)).toMatch(BROKEN_OFF);
@@ -114,8 +113,37 @@ describe("the cell that runs a call is killed", () => {
     const listed = await until("it is on the operator's list", ofCall, ({ length }) => length > 0);
     expect(listed).toHaveLength(1);
     expect(listed[0]?.amount_micro_usd).toBeGreaterThan(0);
+    const record = await cells.call(back, "GET", `/v1/generation/${id}`);
+    expect(record.json.cost?.total_micro_usd, record.text).toBe(listed[0]?.amount_micro_usd);
     expect(await cells.chargesOf(id)).toEqual([]);
     await end(name);
+  });
+
+  test("and retired: the answer of a call that is no stream is the error", async () => {
+    const name = `owner-${++owners}`;
+    const owner = await cells.start(name);
+    const going = new AbortController();
+    const asked = { svc: by("stalls"), body: { stream: false }, signal: going.signal };
+    const answer = begin(owner, "chat", asked).catch(() => undefined);
+    const told = await until(
+      "its cell told of it",
+      () => cells.told(name),
+      ({ ids }) => ids.length === 1,
+    );
+    expect(told.leftMs).toBe(-1);
+    const [id = ""] = told.ids;
+    going.abort();
+    await answer;
+    await end(name);
+    const { leftMs } = await cells.told(name);
+    expect([leftMs > 0, leftMs <= 600_000]).toEqual([true, true]);
+    const { status, json } = await until(
+      "it is known to be over",
+      () => cells.call(cells.at(0), "GET", `/v1/generation/${id}/stream`),
+      ({ status }) => status !== 503,
+    );
+    expect([status, json.error.details.status]).toEqual([409, 503]);
+    expect(JSON.parse(json.error.details.answer).error.message).toContain("it is not charged");
   });
 
   test("a call without data retention ends with it, for its readers too, and is not charged", async () => {
@@ -123,8 +151,10 @@ describe("the cell that runs a call is killed", () => {
     const reading = await readingAt(cells.at(0), id);
     await cells.kill(name);
     await cells.start(name);
-    expect(lastOf(await reading.rest())).toMatch(BROKEN_OFF);
-    expect(await gone(id)).toBe(404);
+    for (const text of [await reading.rest(), (await known(cells.at(1), id)).text]) {
+      expect(lastOf(text)).toMatch(BROKEN_OFF);
+      expect(lastOf(text)).toContain("may not be stored");
+    }
     expect(await cells.chargesOf(id)).toEqual([]);
     await end(name);
   });

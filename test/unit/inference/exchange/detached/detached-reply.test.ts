@@ -124,7 +124,7 @@ describe("a long log", () => {
       call: CALL,
       events: log,
       endedMs: 1,
-      isBrokenOff: false,
+      brokenOff: undefined,
       whole() {},
       cancel() {},
     });

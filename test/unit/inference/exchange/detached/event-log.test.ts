@@ -135,14 +135,14 @@ test("who has more than a killed process had stored gets the end behind it, with
   const call = { id: "R", format: "chat" } as LoggedCall;
   const events = new EventLog(undefined);
   events.append(events.number(Buffer.from(event("a"))));
-  const error = brokenOffEvent(call, 1).bytes.toString();
+  const error = brokenOffEvent(call, 1, "charged").bytes.toString();
   events.append(events.number(Buffer.from(error.slice(error.indexOf("data:")))));
   events.end();
-  const killed = { events, call, isBrokenOff: true } as CallLog;
+  const killed = { events, call, brokenOff: "charged" } as Partial<CallLog> as CallLog;
   expect(await readFrom(killed, 0)).toBe(`id: 0\n${event("a")}${error}`);
   expect(await readFrom(killed, 1)).toBe(error);
   for (const next of [2, 7]) expect(await readFrom(killed, next)).toBe(error.replace("id: 1", `id: ${next}`));
-  expect(await readFrom({ ...killed, isBrokenOff: false }, 7)).toBe("");
+  expect(await readFrom({ ...killed, brokenOff: undefined }, 7)).toBe("");
 });
 
 test("a reader waits for events that are numbered and not committed yet", async () => {

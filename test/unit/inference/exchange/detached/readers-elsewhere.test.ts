@@ -42,6 +42,11 @@ function elsewhere() {
   const others = new CallsOfOthers({
     clock: systemClock,
     isRetired: async () => false,
+    fateOf: async () => "lives",
+    toldOf: async () => undefined,
+    tell() {},
+    takeBack() {},
+    async stopTelling() {},
     // A question takes a turn, as over a wire.
     async ask(topic) {
       await new Promise((resolve) => setImmediate(resolve));

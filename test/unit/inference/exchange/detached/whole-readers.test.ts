@@ -22,9 +22,16 @@ const CALLER = {
 
 /** A call that runs, and its reader. @param whole the answer that it will have */
 async function read(whole: WholeBody): Promise<{ readonly events: EventLog; readonly stream: AnswerStream }> {
-  const call = { ...OWNER, id: ID, format: "chat", isStream: false, isInMemory: false, startedMs: 1 } as const;
+  const call = {
+    ...OWNER,
+    id: ID,
+    format: "chat",
+    isStream: false,
+    isInMemory: false,
+    startedMs: 1,
+  } as const;
   const events = new EventLog(undefined);
-  const log: CallLog = { call, events, endedMs: 0, isBrokenOff: false, whole: () => whole, cancel() {} };
+  const log: CallLog = { call, events, endedMs: 0, brokenOff: undefined, whole: () => whole, cancel() {} };
   const calls = { readable: async () => readable(log) };
   const { readCallStream } = detachedOperations({ calls, clock: systemClock, keepAliveMs: 0 });
   const input = { params: { id: ID }, query: "", body: Buffer.alloc(0) };

@@ -1,0 +1,136 @@
+/**
+ * Calls that outlive their clients, as other cells know them where their own cell is gone: whose they are, and in which format their end is
+ * told. A call is told of as it begins, and not waited for; all of one turn of the event loop go together.
+ */
+import { nextTurn } from "../../../base/clock.ts";
+import type { Cell } from "../cell.ts";
+import type { Operation } from "../exchange/exchange.ts";
+import type { RedisValue } from "../redis/redis.ts";
+import { within } from "../within.ts";
+
+export interface ToldCallsOptions {
+  /** A lane that only this part uses. */
+  readonly lane: { send(operations: readonly Operation[]): Promise<RedisValue[][]> };
+  /** Calls of an org that this cell tells of; the oldest give way to newer ones. Default: 10,000. */
+  readonly mostOfOrg?: number;
+}
+
+/** A call as its cell tells of it: its id, its org, and whatever else there is, as JSON has it. */
+export interface ToldCall {
+  readonly id: string;
+  readonly orgId: string;
+}
+
+const MOST_OF_ORG = 10_000;
+const CALLS_AT_ONCE = 500;
+
+export class ToldCalls {
+  readonly #options: ToldCallsOptions;
+  /** By org, the oldest first. */
+  readonly #orgs = new Map<string, Map<string, ToldCall>>();
+  /** What Redis was not told yet. */
+  readonly #begun = new Map<string, ToldCall>();
+  readonly #over = new Set<string>();
+  #isFormerOver = false;
+  #hasEnded = false;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ToldCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Once the calls of former lives that are left can be asked for here. */
+  start(): void {
+    this.#work();
+  }
+
+  tell(call: ToldCall): void {
+    const { mostOfOrg = MOST_OF_ORG } = this.#options;
+    const { id, orgId } = call;
+    const calls = this.#orgs.get(orgId) ?? new Map<string, ToldCall>();
+    this.#orgs.set(orgId, calls);
+    calls.set(id, call);
+    this.#begun.set(id, call);
+    for (const oldest of calls.values()) {
+      if (calls.size <= mostOfOrg) break;
+      this.takeBack(oldest);
+    }
+    this.#work();
+  }
+
+  /** Nobody may read it any more. Nothing where it was not told of, or of a former life. */
+  takeBack({ id, orgId }: ToldCall): void {
+    const calls = this.#orgs.get(orgId);
+    if (calls?.delete(id) !== true) return;
+    if (calls.size === 0) this.#orgs.delete(orgId);
+    // It may be on its way.
+    this.#begun.delete(id);
+    this.#over.add(id);
+    this.#work();
+  }
+
+  /** In a new term, which may have lost some. */
+  restate(): readonly Operation[] {
+    const all = [...this.#orgs.values()].flatMap((calls) => [...calls.values()]);
+    const operations: Operation[] = [];
+    for (let at = 0; at < all.length; at += CALLS_AT_ONCE)
+      operations.push(["calls", all.slice(at, at + CALLS_AT_ONCE).flatMap(fieldsOf), []]);
+    return operations;
+  }
+
+  /** Resolves once nothing is on its way. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  /** What this life told of is forgotten some minutes from now, if Redis answers. */
+  async stop(withinMs: number): Promise<void> {
+    const left = this.idle().then(() => this.#options.lane.send([["calls_left"]]));
+    await within(
+      withinMs,
+      left.catch(() => {}),
+    );
+    this.#hasEnded = true;
+  }
+
+  #work(): void {
+    if (!this.#hasEnded) this.#running ??= this.#run();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (!this.#isFormerOver || this.#begun.size > 0 || this.#over.size > 0) {
+        await nextTurn();
+        const former: Operation[] = this.#isFormerOver ? [] : [["calls_former"]];
+        await this.#options.lane.send([...former, ["calls", this.#takeBegun(), this.#takeOver()]]);
+        this.#isFormerOver = true;
+      }
+    } catch {
+      // The session has told whoever must know that this process may not go on.
+      this.#hasEnded = true;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  #takeBegun(): string[] {
+    const some = [...this.#begun.values()].slice(0, CALLS_AT_ONCE);
+    for (const { id } of some) this.#begun.delete(id);
+    return some.flatMap(fieldsOf);
+  }
+
+  #takeOver(): string[] {
+    const some = [...this.#over].slice(0, CALLS_AT_ONCE);
+    for (const id of some) this.#over.delete(id);
+    return some;
+  }
+}
+
+export function openToldCalls(cell: Pick<Cell, "lane" | "restates">): ToldCalls {
+  const told = new ToldCalls({ lane: cell.lane("calls") });
+  // Nobody's credit depends on it, so no term waits for it.
+  cell.restates({ operations: () => told.restate(), isSettled: () => true });
+  return told;
+}
+
+const fieldsOf = (call: ToldCall): [id: string, text: string] => [call.id, JSON.stringify(call)];

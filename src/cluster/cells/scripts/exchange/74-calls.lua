@@ -1,0 +1,35 @@
+-- Calls that outlive their clients: what other cells must know of one where the cell that runs it dies.
+--
+-- {…}:calls                  set: "cell:life" of all below
+-- {…}:calls:<cell>:<life>    hash: id of a call that runs or may be read -> whose it is, as that cell says it
+--
+-- A cell takes back what nobody may read any more. What a life leaves that is over stays for as long as its calls could have been read: from
+-- the start of the next life on, or from retirement (`retire.lua`), or from its leaving.
+
+local CALLS_MS = 600000
+
+-- { "calls", { id, call, … }, { id, … } }: calls that begin, and calls that nobody may read any more.
+operations.calls = function(operation)
+  local own = CELL .. ":" .. LIFE
+  for i = 1, #operation[2], 2 do redis.call("HSET", key("calls:" .. own), operation[2][i], operation[2][i + 1]) end
+  if #operation[2] > 0 then redis.call("SADD", key("calls"), own) end
+  for _, id in ipairs(operation[3]) do redis.call("HDEL", key("calls:" .. own), id) end
+  return {}
+end
+
+-- { "calls_former" }: a life begins, and all earlier ones of the cell are over.
+operations.calls_former = function()
+  for _, of in ipairs(redis.call("SMEMBERS", key("calls"))) do
+    local cell, life = string.match(of, "^([^:]*):(.*)$")
+    local left = redis.call("PTTL", key("calls:" .. of))
+    if left == -2 then redis.call("SREM", key("calls"), of)
+    elseif cell == CELL and life ~= LIFE and left == -1 then redis.call("PEXPIRE", key("calls:" .. of), CALLS_MS) end
+  end
+  return {}
+end
+
+-- { "calls_left" }: the life is over in good order.
+operations.calls_left = function()
+  redis.call("PEXPIRE", key("calls:" .. CELL .. ":" .. LIFE), CALLS_MS)
+  return {}
+end

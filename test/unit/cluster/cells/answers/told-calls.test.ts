@@ -1,0 +1,67 @@
+/** Calls of which a cell tells the others: together where they begin together, bounded for each org, and taken back once. */
+import { expect, test } from "vitest";
+import { ToldCalls } from "../../../../../src/cluster/cells/answers/told-calls.ts";
+import type { Operation } from "../../../../../src/cluster/cells/exchange/exchange.ts";
+
+const call = (id: string, orgId = "o") => ({ id, orgId });
+
+/** What was sent, exchange by exchange, and a part whose first exchange is over. */
+async function told(mostOfOrg?: number) {
+  const sent: Operation[][] = [];
+  const lane = {
+    async send(operations: readonly Operation[]) {
+      sent.push([...operations]);
+      return operations.map(() => []);
+    },
+  };
+  const calls = new ToldCalls({ lane, ...(mostOfOrg !== undefined && { mostOfOrg }) });
+  calls.start();
+  await calls.idle();
+  return { calls, sent };
+}
+
+const idsOf = (operations: readonly Operation[]): string[] =>
+  operations.flatMap(([, fields]) => (fields as string[]).filter((_, at) => at % 2 === 0));
+
+test("a start says that former lives are over, once, and calls of one turn go together", async () => {
+  const { calls, sent } = await told();
+  for (const id of ["a", "b"]) calls.tell(call(id));
+  await calls.idle();
+  expect(sent).toEqual([
+    [["calls_former"], ["calls", [], []]],
+    [["calls", ["a", '{"id":"a","orgId":"o"}', "b", '{"id":"b","orgId":"o"}'], []]],
+  ]);
+  expect(idsOf(calls.restate())).toEqual(["a", "b"]);
+});
+
+test("what is over is taken back once, and nothing of what was not told of", async () => {
+  const { calls, sent } = await told();
+  calls.tell(call("a"));
+  await calls.idle();
+  for (const id of ["a", "a", "strange"]) calls.takeBack(call(id));
+  await calls.idle();
+  expect(sent.slice(2)).toEqual([[["calls", [], ["a"]]]]);
+  expect(calls.restate()).toEqual([]);
+});
+
+test("an org's oldest give way to its newer ones, and to no other org's", async () => {
+  const { calls, sent } = await told(2);
+  calls.tell(call("other", "p"));
+  for (const id of ["a", "b", "c"]) {
+    calls.tell(call(id));
+    await calls.idle();
+  }
+  expect(sent.flat().flatMap(([name, , over]) => (name === "calls" ? (over as string[]) : []))).toEqual([
+    "a",
+  ]);
+  expect(idsOf(calls.restate())).toEqual(["other", "b", "c"]);
+});
+
+test("a thousand calls of one turn are restated in parts", async () => {
+  const { calls } = await told();
+  for (let at = 0; at < 1000; at++) calls.tell(call(String(at)));
+  await calls.idle();
+  const operations = calls.restate();
+  expect(operations.map(([, fields]) => (fields as string[]).length)).toEqual([1000, 1000]);
+  expect(idsOf(operations)).toHaveLength(1000);
+});
