@@ -156,7 +156,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
   });
   const kept = await openKeptRoom(config, ground, account);
   const detached = await openDetachedRoom(config, ground, { ...money, ...kept, outbox, accounts });
-  kept.share();
+  await kept.share();
   const routing = openRouting(ground);
   const sharing = await shareWith(cell, { ...account, ...routing, analytics, money: money.ofCell });
   const replays = openReplayRoom(ground, account, routing, analytics);

@@ -95,6 +95,11 @@ export class Sender {
     }
   }
 
+  unsentResponses(): (readonly [owner: string, id: string])[] {
+    const rows = this.#unsent.range({ start: ["r"], end: ["s"] });
+    return Array.from(rows, ({ key }) => (key as [string, string, string]).slice(1) as [string, string]);
+  }
+
   /** Nothing is left to be sent. */
   isEmpty(): boolean {
     return this.#next().length === 0;

@@ -110,6 +110,8 @@ export class SharedKept {
     return {
       place,
       isOver: (other) => this.#isOver(other),
+      unsent: () => this.#sender.unsentResponses(),
+      told: (owner, id) => this.#told(owner, id),
       get: (owner, id) => this.#response(owner, id),
       responsesWith: (owner, itemIds) => this.#responsesWith(owner, itemIds),
       willShare: (owner, id) => this.#sender.willShareResponse(owner, id),
@@ -156,14 +158,23 @@ export class SharedKept {
     return unpackResponse(bytes);
   }
 
-  /** A cell that is away for a while has not ended: its calls go on, or end once it is back. */
-  async #isOver({ cell: name, life }: Place): Promise<boolean> {
+  async #told(owner: string, id: string): Promise<StoredResponse | undefined> {
+    const [bytes] = await this.#look([`bytes:r/${ownerPart(owner)}/${id}`]);
+    return bytes ? unpackResponse(bytes) : undefined;
+  }
+
+  async #isOver({ cell: name, life: text }: Place): Promise<boolean> {
     const { cell, timers } = this.#options;
-    const looked = cell.standings.all().catch(() => undefined);
+    const looked = cell.standings.of(name).then(
+      (found) => ({ found }),
+      () => undefined,
+    );
     const known = await inTime(looked, PATIENCE_MS, () => undefined, timers);
     if (known === undefined) throw unavailable();
-    const found = known.find((each) => each.name === name);
-    return found === undefined || found.status === "retired" || String(found.life) !== life;
+    const { found } = known;
+    const life = Number(text);
+    // The name of a cell that never was is of another dataset.
+    return found === undefined || life <= found.retiredLife || life < found.sentLife;
   }
 
   async #responsesWith(owner: string, itemIds: readonly string[]): Promise<Map<string, string>> {

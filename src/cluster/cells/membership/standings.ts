@@ -45,7 +45,12 @@ export class Standings {
 
   /** Undefined: no cell ever had the name. @throws Error of Redis */
   async of(name: string): Promise<CellStanding | undefined> {
-    return (await this.all()).find((cell) => cell.name === name);
+    const named = (cells: readonly CellStanding[]) => cells.find((cell) => cell.name === name);
+    const found = named(await this.all());
+    if (found !== undefined) return found;
+    // It may have begun since.
+    this.#known = undefined;
+    return named(await this.all());
   }
 }
 

@@ -106,8 +106,15 @@ export interface SharedAnswers {
 export interface SharedResponses {
   /** This cell. */
   readonly place: Place;
-  /** Whether that life of a cell is over. @throws as `get` */
+  /**
+   * Whether nothing more will be told of what that life of a cell did: it was retired, or a later one has told all that was left. A cell
+   * that is away, or is just coming back, has the truth in its folder. @throws as `get`
+   */
   isOver(place: Place): Promise<boolean>;
+  /** `[owner, id]` of those of this cell whose last state the others may not have. */
+  unsent(): readonly (readonly [owner: string, id: string])[];
+  /** As the others have one of this cell. @throws as `get` */
+  told(owner: string, id: string): Promise<StoredResponse | undefined>;
   /** @throws WeirError 503 (as a rejection) where it cannot be known in time */
   get(owner: string, id: string): Promise<StoredResponse | undefined>;
   /** The responses that have these items, by item. @throws as `get` */

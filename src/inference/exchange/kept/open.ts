@@ -48,10 +48,10 @@ export interface Kept {
   /** The quotas that they count in. */
   readonly bytes: KeptBytes;
   /**
-   * Tells other cells what this one answered, and then that its former lives have no keys any more. Once, when what those left is
-   * charged: a key whose answer is put later would be free for a moment.
+   * Ends what former processes left, tells other cells what this one answered, and then that nothing more comes of its former lives. Once,
+   * when what those left is charged: a key whose answer is put later would be free for a moment. @throws WeirError of Redis, as a rejection
    */
-  share(): void;
+  share(): Promise<void>;
   /** Resolves once what was erased is gone here and at what the cells share. */
   forgotten(): Promise<void>;
   close(): Promise<void>;
@@ -82,7 +82,6 @@ export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promis
     yield* answers.kept();
     yield* responses.kept();
   });
-  await responses.endRuns();
   const endSharing = sharing?.shareQuota(kept);
   const ownRows: OwnRows = {
     answer: (id) => answers.get(id),
@@ -100,7 +99,11 @@ export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promis
     conversations,
     inputItems: new InputItems(responses),
     bytes: kept,
-    share: () => sharing?.start(ownRows),
+    async share() {
+      await responses.endRuns();
+      await responses.endUntold();
+      sharing?.start(ownRows);
+    },
     forgotten: async () => await sharing?.forgotten(),
     async close() {
       endSharing?.();

@@ -92,16 +92,19 @@ export class StoredResponses {
     if (shared.isForgotten(name, id)) return undefined;
     const own = this.own(name, id);
     if (own !== undefined) return this.#unexpired(own);
-    return shared.get(name, id).then((found) => this.#unlessOver(shared, this.#unexpired(found)));
+    return this.#ofOthers(shared, name, id);
   }
 
-  /** What a cell that is gone for good left running is over. */
-  async #unlessOver(
-    shared: SharedResponses,
-    found: StoredResponse | undefined,
-  ): Promise<StoredResponse | undefined> {
-    if (found?.background?.status !== "in_progress") return found;
-    return (await shared.isOver(found.background)) ? brokenOff(found) : found;
+  async #ofOthers(shared: SharedResponses, owner: string, id: string): Promise<StoredResponse | undefined> {
+    const found = await this.#shared(shared, owner, id);
+    if (found?.background?.status !== "in_progress" || !(await shared.isOver(found.background))) return found;
+    // It may have been told how it ended since it was read. From now on it is told nothing more.
+    const last = await this.#shared(shared, owner, id);
+    return last?.background?.status === "in_progress" ? brokenOff(last, "retired") : last;
+  }
+
+  async #shared(shared: SharedResponses, owner: string, id: string): Promise<StoredResponse | undefined> {
+    return this.#unexpired(await shared.get(owner, id));
   }
 
   /** Where calls of this process run. */
@@ -199,7 +202,8 @@ export class StoredResponses {
   }
 
   /**
-   * At the start, before any call: background responses whose calls an earlier process of this folder left running are over.
+   * At the start, before any call, and behind what ends the calls of killed processes with their logs (`detached/recover.ts`): all other
+   * background responses that an earlier process of this folder left running are over, too.
    */
   async endRuns(): Promise<void> {
     const act = (): boolean => {
@@ -210,12 +214,30 @@ export class StoredResponses {
       for (const [owner, id] of left) {
         const row = this.own(owner, id);
         const whose = row && this.#orgOf(owner, row);
-        if (row !== undefined && whose !== undefined) this.#put(whose, owner, id, brokenOff(row));
+        if (row !== undefined && whose !== undefined) this.#put(whose, owner, id, brokenOff(row, "charged"));
         this.#runs.remove([owner, id]);
       }
       return left.length > 0;
     };
     while (await this.#deps.store.act(act, { isOwed: true }));
+  }
+
+  /**
+   * At the start, before other cells are told anything: of what a life of this cell had not sent before it was retired, the others say
+   * that it failed. It stays so, whatever this folder has of it. @throws as `get`
+   */
+  async endUntold(): Promise<void> {
+    const { shared, store } = this.#deps;
+    if (shared === undefined) return;
+    for (const [owner, id] of shared.unsent()) {
+      const { background } = this.own(owner, id) ?? {};
+      if (background === undefined || background.life === shared.place.life) continue;
+      if (!(await shared.isOver(background))) continue;
+      const told = await shared.told(owner, id);
+      const whose = told && this.#orgOf(owner, told);
+      if (told?.background?.status !== "in_progress" || whose === undefined) continue;
+      await store.act(() => this.#put(whose, owner, id, brokenOff(told, "retired")), { isOwed: true });
+    }
   }
 
   /** Behind the commit of `put`. A promise where other cells get it: resolves once they can, or soon; never rejects. */

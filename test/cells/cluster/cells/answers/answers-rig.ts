@@ -5,6 +5,7 @@ import { SharedKept, type SharedKeptOptions } from "../../../../../src/cluster/c
 import type { Call, IdempotencyLock } from "../../../../../src/inference/exchange/call.ts";
 import { Conversations } from "../../../../../src/inference/exchange/kept/conversations/conversations.ts";
 import { type Claim, IdempotentAnswers } from "../../../../../src/inference/exchange/kept/idempotency.ts";
+import type { OwnRows } from "../../../../../src/inference/exchange/kept/kept-rows.ts";
 import {
   type ResponseOwner,
   StoredResponses,
@@ -21,11 +22,15 @@ export interface KeptCell {
   /** Stores the answer of the call that has the key, and tells the others. */
   answer(claim: Claim, text: string): Promise<void>;
   store(owner: ResponseOwner, id: string, text: string): Promise<void>;
+  /** Tells the others what former lives left: as of a start, unless it `sharesLater`. */
+  share(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export type Bounds = Partial<Pick<SharedKeptOptions, "mostBytes" | "mostAnswers" | "timers">> & {
   readonly mostConversations?: number;
+  /** It stands before it tells the others what its former lives left. */
+  readonly sharesLater?: boolean;
 };
 
 export async function keptCell(
@@ -47,7 +52,7 @@ export async function keptCell(
     most: bounds.mostConversations ?? 1000,
     shared: kept.conversations,
   });
-  kept.start({
+  const own: OwnRows = {
     answer: (id) => answers.get(id),
     response: (owner, id) => responses.own(owner, id),
     eraseAnswers: (orgId, most) => answers.eraseOwn(orgId, most),
@@ -56,7 +61,13 @@ export async function keptCell(
     conversation: (owner, id) => conversations.own(owner, id),
     removeConversation: (owner, id) => conversations.removeOwn(owner, id),
     supersede: (owner, id, version) => conversations.supersede(owner, id, version),
-  });
+  };
+  const share = async () => {
+    await responses.endRuns();
+    await responses.endUntold();
+    kept.start(own);
+  };
+  if (bounds.sharesLater !== true) await share();
   await cell.opened();
   return {
     cell,
@@ -79,6 +90,7 @@ export async function keptCell(
       await cell.store.act(() => responses.put(key, id, stored));
       await responses.shared(key, id);
     },
+    share,
     async stop() {
       answers.close();
       responses.close();
