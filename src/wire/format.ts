@@ -251,11 +251,11 @@ export interface Background<R extends ClientRequest = ClientRequest> {
   /** A queued answer once an upstream answers it. */
   inProgress(queued: string): string;
   cancelled(request: R, names: AnswerNames, charged: Charged): string;
-  /** A queued answer whose call ended with its process. */
-  brokenOff(queued: string, error: WeirError): string;
+  /** A queued answer whose call ended with its process. @param charged as of `failed` */
+  brokenOff(queued: string, error: WeirError, charged: Charged | undefined): string;
   failed(error: WeirError, request: R, names: AnswerNames, charged: Charged | undefined): string;
-  /** The event by which the stream of a cancelled answer ends. @param sequence its number */
-  cancelledEvent(cancelled: string, sequence: number): string;
+  /** The event by which the stream of an answer ends that was cancelled, or whose process was killed. @param sequence its number */
+  endedEvent(ended: string, sequence: number): string;
 }
 
 /** Bytes are UTF-8. */

@@ -5,12 +5,15 @@ import { risingMicros } from "../../base/clock.ts";
 import type { ToldCalls } from "../../cluster/cells/answers/told-calls.ts";
 import type { Cell } from "../../cluster/cells/cell.ts";
 import type { CellStanding } from "../../cluster/cells/membership/standings.ts";
+import type { LoggedCall } from "../../inference/exchange/detached/call-log.ts";
 import type { DetachedCalls } from "../../inference/exchange/detached/detached-calls.ts";
 import { answerOthers } from "../../inference/exchange/detached/elsewhere/answering.ts";
 import { CallsOfOthers } from "../../inference/exchange/detached/elsewhere/calls-of-others.ts";
 import type { Fate, OtherCells } from "../../inference/exchange/detached/elsewhere/messages.ts";
 import { openDetached } from "../../inference/exchange/detached/open.ts";
 import type { Kept } from "../../inference/exchange/kept/open.ts";
+import type { StoredResponses } from "../../inference/exchange/kept/stored-responses.ts";
+import { FORMATS } from "../../wire/formats.ts";
 import type { Config } from "../settings/config.ts";
 import type { Ground } from "./ground.ts";
 import type { OpenMoney } from "./money.ts";
@@ -19,7 +22,7 @@ import type { People } from "./people.ts";
 /** A stop waits so long for Redis to hear of it. */
 const STOP_MS = 500;
 
-interface DetachedNeeds extends Pick<OpenMoney, "purse" | "budgets">, Pick<Kept, "answers"> {
+interface DetachedNeeds extends Pick<OpenMoney, "purse" | "budgets">, Pick<Kept, "answers" | "responses"> {
   readonly outbox: Outbox;
   readonly accounts: People["account"]["accounts"];
 }
@@ -28,16 +31,18 @@ interface DetachedNeeds extends Pick<OpenMoney, "purse" | "budgets">, Pick<Kept,
 export async function openDetachedRoom(
   { settings: { limits } }: Config,
   { store, clock, cell, installation, log }: Ground,
-  { purse, budgets, outbox, accounts, answers }: DetachedNeeds,
+  { purse, budgets, outbox, accounts, answers, responses }: DetachedNeeds,
 ): Promise<DetachedCalls> {
   const open = cell && (await import("../../cluster/cells/answers/told-calls.ts")).openToldCalls;
   const told = cell && open?.(cell);
-  const cells = cell && told && othersOf(cell, told);
+  const cells = cell && told && othersOf(cell, told, responses);
   const calls = await openDetached({
     store,
     clock,
     outbox,
     answers,
+    responses,
+    failedResponse: (call) => responses.failedHere(call, responseIdOf(call)),
     masterKeys: installation.masterKeys,
     bounds: { callBytes: limits.max_detached_call_bytes, orgBytes: limits.max_detached_org_bytes },
     settledAtUs: risingMicros(clock),
@@ -58,12 +63,20 @@ export async function openDetachedRoom(
   return calls;
 }
 
-const othersOf = ({ questions, standings, toldCall }: Cell, told: ToldCalls): OtherCells => ({
+/** The id under which its answer is stored, if it is in the background. */
+const responseIdOf = ({ id, format }: LoggedCall): string => FORMATS[format].idPrefix + id;
+
+const othersOf = (
+  { questions, standings, toldCall }: Cell,
+  told: ToldCalls,
+  responses: StoredResponses,
+): OtherCells => ({
   ask: (topic, content, asking) => questions.ask(topic, content, asking),
   answers: (topic, answer) => questions.answers(topic, answer),
   fateOf: async (name, life) => fateOf(await standings.of(name), life),
   tell: (call) => told.tell(call),
   takeBack: (call) => told.takeBack(call),
+  failedResponse: (call) => responses.failed(call, responseIdOf(call)),
   stopTelling: () => told.stop(STOP_MS),
   async toldOf(id) {
     const found = await toldCall(id);

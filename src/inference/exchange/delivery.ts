@@ -55,7 +55,7 @@ export function deliveryOf(
 function cancelledResponse(deps: DeliveryDeps, call: ReadCall, outcome: Outcome, metered: Metered): Delivery {
   const { background } = wordsOf(call);
   const response = background.cancelled(call.request, call.answerNames(deps.clock), chargedOf(call, metered));
-  const event = background.cancelledEvent(response, sequenceOf(call, outcome));
+  const event = background.endedEvent(response, sequenceOf(call, outcome));
   return lastEvents(deps, call, Buffer.from(event, "latin1"));
 }
 

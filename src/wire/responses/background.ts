@@ -10,8 +10,10 @@ import { editedParts } from "../json/edited-bytes.ts";
 import { applyEdits, latin1Json, membersOf, removeMembers, setMember } from "../json/json.ts";
 import { LARGE_BODY_BYTES } from "../neutral/contract.ts";
 import { sseEvent } from "../neutral/sse.ts";
+import { svcJson } from "../svc.ts";
 import type { ResponsesRequest } from "./request.ts";
 import { failedResponse, ResponseObject } from "./response-object.ts";
+import { writeResponsesUsage } from "./usage.ts";
 
 /** Events that come before those of the upstream: created and queued. */
 export const EVENTS_BEFORE = 2;
@@ -48,10 +50,17 @@ export const responsesBackground: Background<ResponsesRequest> = {
   inProgress: (response) => withMembers(response, { status: '"in_progress"' }),
   cancelled: (request, names, { usage, svc }) => new ResponseObject(request, names).cancelled(usage, svc),
   failed: failedResponse,
-  brokenOff: (response, { code, message }) =>
-    withMembers(response, { status: '"failed"', error: latin1Json({ code, message }) }),
+  brokenOff: (response, { code, message }, charged) =>
+    withMembers(response, {
+      status: '"failed"',
+      error: latin1Json({ code, message }),
+      ...(charged && {
+        usage: JSON.stringify(writeResponsesUsage(charged.usage)),
+        svc: svcJson(charged.svc),
+      }),
+    }),
   // There is no event of its own for it, and the status within tells.
-  cancelledEvent: (response, sequence) => lifecycle("response.failed", sequence, response),
+  endedEvent: (response, sequence) => lifecycle("response.failed", sequence, response),
 };
 
 function queued(request: ResponsesRequest, names: AnswerNames): string {

@@ -2,15 +2,18 @@
 import { FORMATS } from "../../../wire/formats.ts";
 import { EventNumbers } from "../../../wire/neutral/event-numbers.ts";
 import { BROKEN_OFF, type Broken } from "../errors/broken-off.ts";
-import type { LoggedCall, WholeBody } from "./call-log.ts";
+import type { BrokenEnd, LoggedCall, WholeBody } from "./call-log.ts";
 import type { Part } from "./event-log.ts";
 
 type Ended = Pick<LoggedCall, "id" | "format">;
 
-/** The error event of the call's format. @param next its number */
-export function brokenOffEvent({ id, format }: Ended, next: number, how: Broken): Part {
+/** The last events of its stream: of a response in the background that which has the response, and the error. @param next number of the first */
+export function brokenOffEvents({ id, format }: Ended, next: number, { how, response }: BrokenEnd): Part {
+  const { background, errorEvent } = FORMATS[format];
+  const ended = response === undefined ? "" : (background?.endedEvent(response, next) ?? "");
+  const text = ended + errorEvent(BROKEN_OFF[how], id, ended === "" ? next : next + 1);
   const numbers = new EventNumbers(next);
-  const bytes = numbers.numbered(Buffer.from(FORMATS[format].errorEvent(BROKEN_OFF[how], id, next)));
+  const bytes = numbers.numbered(Buffer.from(text));
   return { first: next, end: numbers.next, bytes };
 }
 

@@ -24,6 +24,13 @@ export interface LoggedCall extends CallOwner {
   readonly startedMs: number;
 }
 
+/** How a call ended whose process was killed. */
+export interface BrokenEnd {
+  readonly how: Broken;
+  /** The response in the background that it would have answered, as failed: JSON text. Undefined where there is none. */
+  readonly response: string | undefined;
+}
+
 /** The answer of a call that is no stream. */
 export interface WholeBody {
   readonly status: number;
@@ -36,7 +43,7 @@ export interface CallLog {
   /** When it ended, wall clock; 0 while it runs. */
   readonly endedMs: number;
   /** Its process was killed while it ran, and the last event says so; undefined: it was not. */
-  readonly brokenOff: Broken | undefined;
+  readonly brokenOff: BrokenEnd | undefined;
   /** Once it has ended, the answer of a call that is no stream; undefined where it is not kept. */
   whole(): WholeBody | undefined;
   /** Ends the call as if its client had left; what was said is charged. Does nothing once it has ended. */

@@ -9,8 +9,9 @@ import { MINUTE_MS } from "../../../base/time.ts";
 import type { Store } from "../../../store/store.ts";
 import type { ClientReply } from "../../client-reply.ts";
 import type { PlannedCall } from "../call.ts";
+import type { Broken } from "../errors/broken-off.ts";
 import { keepsText } from "../record.ts";
-import type { CallLog, LoggedCall } from "./call-log.ts";
+import type { BrokenEnd, CallLog, LoggedCall } from "./call-log.ts";
 import { DetachedReply, type LogKeeper } from "./detached-reply.ts";
 import { EndedLog } from "./ended-log.ts";
 import { EventLog, type StoredParts } from "./event-log.ts";
@@ -39,6 +40,8 @@ export interface DetachedPorts {
   /** The life of this cell; empty in a gateway alone. */
   readonly life: string;
   readonly onFault: (error: unknown, requestId: string) => void;
+  /** The response in the background of a call of this folder, as failed: JSON text. */
+  readonly failedResponse: (call: LoggedCall) => string | undefined;
   /** Nothing of the org's calls is kept once they have ended. */
   readonly isClosed: (orgId: string) => boolean;
   /** Undefined in a gateway alone. */
@@ -114,7 +117,7 @@ export class DetachedCalls implements LogKeeper {
       for (const { length } of parts) events.bytes += length;
       events.end();
       const { endedMs = 0, status } = row;
-      const brokenOff = howBroken(row);
+      const brokenOff = this.#brokenEnd(call, howBroken(row));
       const part = () => this.rows.part(id, 0, cipher);
       this.#logs.set(id, new EndedLog({ call, events, endedMs, brokenOff, status, part }));
       this.#orgs.add(orgId, id);
@@ -122,6 +125,18 @@ export class DetachedCalls implements LogKeeper {
       // It was closed while this process was away.
       if (this.#ports.isClosed(orgId)) void this.#forget(id);
     }
+  }
+
+  #brokenEnd(call: LoggedCall, how: Broken | undefined): BrokenEnd | undefined {
+    const { failedResponse } = this.#ports;
+    return (
+      how && {
+        how,
+        get response() {
+          return failedResponse(call);
+        },
+      }
+    );
   }
 
   /** Ends an org's calls and forgets their logs. @returns whether some are left, as of one that has not ended yet */

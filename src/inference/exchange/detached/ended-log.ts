@@ -1,13 +1,12 @@
 /** The log of a call that has ended: in the store alone. */
-import type { Broken } from "../errors/broken-off.ts";
-import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
+import type { BrokenEnd, CallLog, LoggedCall, WholeBody } from "./call-log.ts";
 import type { EventLog } from "./event-log.ts";
 
 interface Ended {
   readonly call: LoggedCall;
   readonly events: EventLog;
   readonly endedMs: number;
-  readonly brokenOff: Broken | undefined;
+  readonly brokenOff: BrokenEnd | undefined;
   /** Status of a whole answer; undefined where there is none. */
   readonly status: number | undefined;
   /** The part that is a whole answer. */
@@ -18,7 +17,7 @@ export class EndedLog implements CallLog {
   readonly call: LoggedCall;
   readonly events: EventLog;
   readonly endedMs: number;
-  readonly brokenOff: Broken | undefined;
+  readonly brokenOff: BrokenEnd | undefined;
   readonly #ended: Ended;
 
   constructor(ended: Ended) {

@@ -2,9 +2,8 @@
 import type { Clock } from "../../../base/clock.ts";
 import { fail, type WeirError } from "../../../base/errors.ts";
 import { SharedTurns } from "../../../base/turns/shared-turns.ts";
-import type { Broken } from "../errors/broken-off.ts";
-import { brokenOffEvent } from "./broken-off.ts";
-import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
+import { brokenOffEvents } from "./broken-off.ts";
+import type { BrokenEnd, CallLog, LoggedCall, WholeBody } from "./call-log.ts";
 
 /** A detached call that can be read, here or at another cell. */
 export interface ReadableCall {
@@ -50,7 +49,7 @@ export async function* readEvents(log: CallLog, from: number, options: ReadOptio
   const filler = Buffer.from(options.filler);
   const { events } = log;
   const broken = behindEnd(log, from);
-  if (broken !== undefined) yield brokenOffEvent(log.call, from, broken).bytes;
+  if (broken !== undefined) yield brokenOffEvents(log.call, from, broken).bytes;
   let next = from;
   // The first look finds nothing: the reader is told at once that it is connected.
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -85,7 +84,7 @@ export function nextBehind(last: string): number {
  * How the call ended, where a reader may have more than is kept: the call's process was killed before it had stored that. The error at the
  * end then follows what the reader has, with a number behind that; one that knows it gets it once more.
  */
-export const behindEnd = ({ brokenOff, events }: CallLog, next: number): Broken | undefined =>
+export const behindEnd = ({ brokenOff, events }: CallLog, next: number): BrokenEnd | undefined =>
   next >= events.next ? brokenOff : undefined;
 
 /** @param keptFrom the first event that is kept */

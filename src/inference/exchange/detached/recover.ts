@@ -1,15 +1,18 @@
 /**
- * After a start: the calls of a process that was killed. Each is charged for what its log holds, gets its record, and a last event that
- * says so, and its Idempotency-Key stays used, in one act: a process that is killed meanwhile goes on with those that are left, and charges none twice.
+ * After a start: the calls of a process that was killed. Each is charged for what its log holds, gets its record, and last events that
+ * say so, its response in the background fails, and its Idempotency-Key stays used, in one act: a process that is killed meanwhile goes on with those that are left, and charges none twice.
  */
 import type { Outbox } from "../../../analytics/outbox/outbox.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { CallRecord } from "../../../record/record.ts";
 import type { Store } from "../../../store/store.ts";
+import type { Charged } from "../../../wire/format.ts";
+import { FORMATS } from "../../../wire/formats.ts";
 import { BROKEN_OFF } from "../errors/broken-off.ts";
 import type { IdempotentAnswers } from "../kept/idempotency.ts";
+import type { StoredResponses } from "../kept/stored-responses.ts";
 import { chargingFormer, type HoldDeps } from "../reservation/holds.ts";
-import { brokenOffEvent, wholeBrokenOff } from "./broken-off.ts";
+import { brokenOffEvents, wholeBrokenOff } from "./broken-off.ts";
 import type { Part } from "./event-log.ts";
 import type { LogCipher } from "./log-cipher.ts";
 import type { CallRow, LogRows, ProgressRow } from "./log-rows.ts";
@@ -19,6 +22,7 @@ export interface RecoverDeps {
   readonly clock: Pick<Clock, "now">;
   readonly outbox: Pick<Outbox, "prepare" | "put">;
   readonly answers: Pick<IdempotentAnswers, "putBrokenOff">;
+  readonly responses: Pick<StoredResponses, "brokenOff">;
   readonly settledAtUs: () => number;
   readonly holding: HoldDeps;
 }
@@ -72,8 +76,11 @@ function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd 
   const { life, format } = row;
   const how = holding.purse.isRetired(life) ? "retired" : "charged";
   const nowMs = clock.now();
+  const broken = record && brokenRecord(record, progress, { settledAtUs: deps.settledAtUs(), nowMs });
+  const charged = how === "charged" && broken !== undefined ? chargedOf(broken) : undefined;
+  const response = deps.responses.brokenOff(row, FORMATS[format].idPrefix + id, how, charged);
   const last: Part = row.isStream
-    ? brokenOffEvent({ id, format }, progress.end, how)
+    ? brokenOffEvents({ id, format }, progress.end, { how, response: response?.response })
     : { first: 0, end: 0, bytes: wholeBrokenOff({ id, format }, how).body };
   const sealed = cipher.seal(last.first, last.bytes);
   const kept: CallRow = {
@@ -86,8 +93,7 @@ function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd 
   };
   const costMicroUsd = progress.metered?.cost.total_micro_usd ?? 0;
   const amountMicroUsd = record?.charged === true ? costMicroUsd : 0;
-  const prepared =
-    record && outbox.prepare(brokenRecord(record, progress, { settledAtUs: deps.settledAtUs(), nowMs }));
+  const prepared = broken && outbox.prepare(broken);
   const charge = { requestId: id, amountMicroUsd, atMs: nowMs };
   const charging = scope && amountMicroUsd > 0 ? chargingFormer(holding, { scope, life, charge }) : undefined;
   return {
@@ -96,12 +102,19 @@ function ended(deps: RecoverDeps, { id, row, rows, cipher }: Broken): BrokenEnd 
       // As of a call that was cancelled: who repeats it would be charged again. One that cost nothing may be repeated.
       if (key !== undefined && costMicroUsd > 0) answers.putBrokenOff(key, row, id);
       if (prepared !== undefined) outbox.put(prepared);
+      response?.put();
       rows.putPart(id, last.first, sealed);
       rows.putEnded(id, kept);
     },
     giveUp: () => charging?.giveUp(),
   };
 }
+
+/** What the response tells of its charge, as it does where a call fails by itself. */
+const chargedOf = ({ requestId, provider, endpointId, usage, cost }: CallRecord): Charged => ({
+  usage,
+  svc: { request_id: requestId, provider, endpoint_id: endpointId, cost, warnings: [] },
+});
 
 function brokenRecord(
   record: CallRecord,

@@ -14,8 +14,9 @@ import type { KeptOwner } from "../../../credits/kept/kept-bytes.ts";
 import type { KeptChange } from "../../../credits/kept/kept-counts.ts";
 import type { Table } from "../../../store/store.ts";
 import { type ExpiringTable, openExpiringTable } from "../../../store/tables/expiring-table.ts";
-import type { ClientRequest, History } from "../../../wire/format.ts";
+import type { Charged, ClientRequest, History } from "../../../wire/format.ts";
 import type { Call } from "../call.ts";
+import type { Broken } from "../errors/broken-off.ts";
 import { brokenOff } from "./broken-off.ts";
 import type { IdempotencyDeps } from "./idempotency.ts";
 import type { Place, SharedResponses, StoredResponse } from "./kept-rows.ts";
@@ -199,6 +200,36 @@ export class StoredResponses {
     for (const item of row.itemIds) this.#items.put([owner, item], id);
     if (row.background?.status === "in_progress") this.#runs.put([owner, id], true);
     this.#deps.shared?.willShare(owner, id);
+  }
+
+  /**
+   * The end of a background response whose process was killed: its object, and what stores it, in the act that charges its call. Undefined
+   * where there is none of that id that runs. @param charged as of `brokenOff`
+   */
+  brokenOff(
+    whose: KeptOwner & ResponseOwner,
+    id: string,
+    how: Broken,
+    charged: Charged | undefined,
+  ): { readonly response: string; put(): void } | undefined {
+    const owner = ownerOf(whose);
+    const row = this.own(owner, id);
+    if (row?.background?.status !== "in_progress") return undefined;
+    const ended = brokenOff(row, how, charged);
+    return { response: ended.response, put: () => this.#put(whose, owner, id, ended) };
+  }
+
+  /** A background response that failed, JSON text; undefined where it did not. @throws as `get` */
+  failed(owner: ResponseOwner, id: string): MaybePromise<string | undefined> {
+    return after(this.get(owner, id), (found) =>
+      found?.background?.status === "failed" ? found.response : undefined,
+    );
+  }
+
+  /** Likewise of this process. */
+  failedHere(owner: ResponseOwner, id: string): string | undefined {
+    const found = this.own(ownerOf(owner), id);
+    return found?.background?.status === "failed" ? found.response : undefined;
   }
 
   /**

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Simulator, startSimulator } from "../../../../simulator/simulator.ts";
 import { begin, RUNNING } from "../../../support/background/fixtures.ts";
+import { sseEvents } from "../../../support/conformance/ask.ts";
 import { removeFolder } from "../../../support/gateway.ts";
 import { charges, recordOf } from "../../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../../support/spawned-gateway.ts";
@@ -79,7 +80,16 @@ test.concurrent.for(MOMENTS)("a death at append %s", async (moment, { onTestFini
   expect(RUNNING).not.toContain(json.status);
   expect(again).toEqual(queued);
   const isWhole = json.status === "completed";
-  if (!isWhole) expect(json).toMatchObject({ status: "failed", error: { code: "gateway_unavailable" } });
+  if (!isWhole) {
+    expect(json).toMatchObject({ status: "failed", error: { code: "gateway_unavailable" } });
+    expect(json.svc.cost.total_micro_usd).toBe(record.cost_micro);
+    const [, text] = found.events;
+    const events = sseEvents(String(text)).map(({ data }) => JSON.parse(data));
+    expect(events.slice(-2)).toMatchObject([
+      { type: "response.failed", response: json },
+      { type: "error", code: "gateway_unavailable" },
+    ]);
+  }
   expect(record).toMatchObject(
     isWhole ? { status: "ok" } : { status: "error", error_code: "gateway_unavailable" },
   );

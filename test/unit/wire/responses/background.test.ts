@@ -269,7 +269,7 @@ describe("events", () => {
     const failed = told(request, text);
     expectNumbered(failed.events);
     expect([failed.next, next]).toEqual([2, 3]);
-    const cancelled = background.cancelledEvent(
+    const cancelled = background.endedEvent(
       background.cancelled(request, IDENTITY, { usage: usage(1, 1), svc: SVC }),
       2,
     );

@@ -1,7 +1,7 @@
 /** Answers other cells whose readers want a call of this one. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../../../../base/clock.ts";
-import { brokenOffEvent } from "../broken-off.ts";
+import { brokenOffEvents } from "../broken-off.ts";
 import type { CallLog } from "../call-log.ts";
 import { behindEnd } from "../read-log.ts";
 import {
@@ -80,7 +80,7 @@ async function eventsSaid(
   const isBrokenOff = brokenOff !== undefined;
   const broken = isFirst ? behindEnd(log, next) : undefined;
   if (broken !== undefined) {
-    const { bytes, end } = brokenOffEvent(log.call, next, broken);
+    const { bytes, end } = brokenOffEvents(log.call, next, broken);
     return { kind: "said", isBrokenOff, bytes, next: end, skip: 0 };
   }
   const endMs = clock.monotonic() + waitMs;

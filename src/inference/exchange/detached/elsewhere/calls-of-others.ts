@@ -5,11 +5,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../../../../base/clock.ts";
 import { fail } from "../../../../base/errors.ts";
-import { brokenOffEvent, wholeBrokenOff } from "../broken-off.ts";
+import { wholeBrokenOff } from "../broken-off.ts";
 import type { LoggedCall, WholeBody } from "../call-log.ts";
 import type { CallsElsewhere } from "../detached-calls.ts";
 import { nextBehind, notKept, type ReadableCall, type ReadOptions } from "../read-log.ts";
-import { callOfGone, howGone } from "./call-of-gone.ts";
+import { callOfGone, howGone, lastOfGone } from "./call-of-gone.ts";
 import {
   CANCEL,
   callIn,
@@ -66,10 +66,10 @@ export class CallsOfOthers implements CallsElsewhere {
       const call = callIn(told.content);
       const fate = await this.#cells.fateOf(told.cell, told.life);
       if (call === undefined || fate === "unknown") throw away();
-      if (fate === "retired") return callOfGone(call);
+      if (fate === "retired") return callOfGone(this.#cells, call);
       // What was logged is at the cell's next life, for as long as it is kept.
       if (!call.isInMemory) return undefined;
-      if (fate === "over") return callOfGone(call);
+      if (fate === "over") return callOfGone(this.#cells, call);
     } catch {
       throw away();
     }
@@ -140,7 +140,7 @@ class CallOfOther implements ReadableCall {
   /** Its cell has it no more. @throws WeirError 409 where it was forgotten */
   async #lastEvent(next: number): Promise<Buffer> {
     if (this.call.isInMemory || (await isRetired(this.#cells, this.#cell)))
-      return brokenOffEvent(this.call, next, howGone(this.call)).bytes;
+      return await lastOfGone(this.#cells, this.call, next);
     throw notKept(0, next);
   }
 

@@ -1,4 +1,5 @@
 /** What cells ask each other about detached calls, and how long a message of it may be. Any cell takes part in any read, and keeps none of it. */
+import type { MaybePromise } from "../../../../base/maybe-promise.ts";
 import { FORMATS } from "../../../../wire/formats.ts";
 import type { LoggedCall } from "../call-log.ts";
 
@@ -20,6 +21,8 @@ export interface OtherCells {
   stopTelling(): Promise<void>;
   /** Whose a call is by what its cell told, also one that is gone; undefined where none told of it. @throws as `fateOf` */
   toldOf(id: string): Promise<ToldOf | undefined>;
+  /** The response in the background of a call whose cell is gone, as failed: JSON text. @throws WeirError 503 */
+  failedResponse(call: LoggedCall): MaybePromise<string | undefined>;
 }
 
 /** `over`: the cell has a newer life. `unknown`: of a cell that was not heard of yet. */

@@ -1,4 +1,5 @@
 /** Background responses over cells: each reads, streams and cancels what any of them runs, and a cell that dies ends its own. */
+import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RUNNING } from "../../../../support/background/fixtures.ts";
 import { sseEvents } from "../../../../support/conformance/ask.ts";
@@ -32,6 +33,17 @@ const eventsAt = async (at: At, id: string, query = "") => {
   expect(status, text).toBe(200);
   return sseEvents(text).map(({ data }) => JSON.parse(data));
 };
+/** The response that OpenAI's SDK reads in the last event of the stream, before it throws the error that follows. */
+async function lastOfSdk({ url, liveKey }: At, id: string): Promise<unknown> {
+  const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: liveKey, maxRetries: 0 });
+  let last: unknown;
+  const read = async () => {
+    for await (const event of await openai.responses.retrieve(id, { stream: true }))
+      last = event.type === "response.failed" ? event.response : undefined;
+  };
+  await expect(read()).rejects.toThrow(/ended before the call did|shut down for good/);
+  return last;
+}
 /** Resolves once so many events can be read at the cell, so that they are told. */
 const hasSaid = (at: At, id: string, events: number) =>
   until("it has said so much", async () => {
@@ -109,20 +121,49 @@ describe("the cell that runs it is killed", () => {
       () => cells.chargesOf(json.id.slice("resp_".length)),
       ({ length }) => length > 0,
     );
-    expect(charges).toHaveLength(1);
+    const last = (await read(cells.at(0), json.id)).json;
+    expect(charges).toEqual([last.svc.cost.total_micro_usd]);
+    expect(last.usage.output_tokens).toBeGreaterThan(0);
+    for (const at of [back, cells.at(1)]) {
+      const events = await eventsAt(at, json.id);
+      expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, number) => number));
+      expect(events.at(-2)).toEqual({
+        type: "response.failed",
+        sequence_number: events.length - 2,
+        response: last,
+      });
+      expect(events.at(-1)).toMatchObject({ type: "error", code: "gateway_unavailable" });
+      // A client may have had more than was stored.
+      const behind = await eventsAt(at, json.id, "&starting_after=9000");
+      expect(behind.map(({ type, sequence_number: number }) => [type, number])).toEqual([
+        ["response.failed", 9001],
+        ["error", 9002],
+      ]);
+      expect(await lastOfSdk(at, json.id)).toEqual(last);
+    }
   });
 
   test("and is retired: the response failed at every other cell", async () => {
     const owner = await cells.start("retires");
     const { json } = await begin(owner, "stalls");
     await hasSaid(owner, json.id, 15);
+    const reading = eventsAt(cells.at(0), json.id);
+    await hasSaid(cells.at(1), json.id, 15);
     await cells.kill("retires");
     await cells.retire("retires");
+    const isTold = (events: readonly { readonly type: string }[]) =>
+      expect(events.slice(-2)).toMatchObject([
+        { type: "response.failed", response: { id: json.id, status: "failed", usage: null } },
+        { type: "error", code: "gateway_unavailable" },
+      ]);
+    isTold(await reading);
     for (const at of [cells.at(0), cells.at(1)]) {
       const { json: last } = await ended(at, json.id);
       expect(last).toMatchObject({ status: "failed", error: { code: "gateway_unavailable" } });
       const { status, json: refused } = await cells.call(at, "POST", `/v1/responses/${json.id}/cancel`);
       expect([status, refused.error.message]).toEqual([400, "Cannot cancel a failed response."]);
+      isTold(await eventsAt(at, json.id));
+      expect(await lastOfSdk(at, json.id)).toEqual(last);
     }
   });
 });

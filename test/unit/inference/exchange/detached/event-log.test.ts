@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { nextTurn, systemClock } from "../../../../../src/base/clock.ts";
-import { brokenOffEvent } from "../../../../../src/inference/exchange/detached/broken-off.ts";
+import { brokenOffEvents } from "../../../../../src/inference/exchange/detached/broken-off.ts";
 import type { CallLog, LoggedCall } from "../../../../../src/inference/exchange/detached/call-log.ts";
 import { EventLog } from "../../../../../src/inference/exchange/detached/event-log.ts";
 import { readEvents } from "../../../../../src/inference/exchange/detached/read-log.ts";
@@ -131,14 +131,16 @@ async function readFrom(log: CallLog, first: number): Promise<string> {
   return text;
 }
 
+const CHARGED = { how: "charged", response: undefined } as const;
+
 test("who has more than a killed process had stored gets the end behind it, with a number that is new to it", async () => {
   const call = { id: "R", format: "chat" } as LoggedCall;
   const events = new EventLog(undefined);
   events.append(events.number(Buffer.from(event("a"))));
-  const error = brokenOffEvent(call, 1, "charged").bytes.toString();
+  const error = brokenOffEvents(call, 1, CHARGED).bytes.toString();
   events.append(events.number(Buffer.from(error.slice(error.indexOf("data:")))));
   events.end();
-  const killed = { events, call, brokenOff: "charged" } as Partial<CallLog> as CallLog;
+  const killed = { events, call, brokenOff: CHARGED } as Partial<CallLog> as CallLog;
   expect(await readFrom(killed, 0)).toBe(`id: 0\n${event("a")}${error}`);
   expect(await readFrom(killed, 1)).toBe(error);
   for (const next of [2, 7]) expect(await readFrom(killed, next)).toBe(error.replace("id: 1", `id: ${next}`));

@@ -47,6 +47,7 @@ function elsewhere() {
     tell() {},
     takeBack() {},
     async stopTelling() {},
+    failedResponse: () => undefined,
     // A question takes a turn, as over a wire.
     async ask(topic) {
       await new Promise((resolve) => setImmediate(resolve));
