@@ -67,6 +67,8 @@ const OPEN_BYTES = 8_000_000;
 const ANSWER_MS = 30_000;
 /** A cell that left has nothing any more after this: what ended in it can be read for ten minutes. */
 const LEFT_MS = 660_000;
+/** How the cells stand is known within this time. */
+const LOOK_MS = 250;
 /** Who hears a question that is for all. */
 const ALL = "";
 
@@ -142,7 +144,17 @@ export class Questions {
     );
     const isInTime = await within(withinMs, known);
     this.#open.delete(id);
-    return isInTime ? await known : UNKNOWN;
+    return isInTime ? await known : await this.#late(open);
+  }
+
+  /**
+   * The time is over. Redis counts a cell whose machine is gone among those that hear, for minutes; retired, it has nothing any more. Those
+   * that may have something count, as they stand now.
+   */
+  async #late(open: Open): Promise<Answered> {
+    if (open.to !== undefined || open.heardBy === undefined) return UNKNOWN;
+    const looked = isMissing(open, this.#others());
+    return (await within(LOOK_MS, looked)) && !(await looked) ? NOWHERE : UNKNOWN;
   }
 
   /** Questions of this cell that wait, those of others that it answers, and bytes that Redis has not taken. */

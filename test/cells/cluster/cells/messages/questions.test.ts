@@ -5,6 +5,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Session } from "../../../../../src/cluster/cells/exchange/exchange.ts";
 import { retire } from "../../../../../src/cluster/cells/membership/registry.ts";
 import type { Answered } from "../../../../../src/cluster/cells/messages/questions.ts";
+import { KEY_PREFIX } from "../../../../../src/cluster/cells/redis/keys.ts";
+import { SOCKETS } from "../../../../../src/cluster/cells/redis/redis.ts";
 import { startFaultProxy } from "../../../../support/cells/fault-proxy.ts";
 import { missingRedis } from "../../../../support/redis-server.ts";
 import { equals, until } from "../../../../support/wait.ts";
@@ -140,6 +142,26 @@ test.skipIf(missing)(
     expect(await a.standings.of("killed")).toMatchObject({ status: "retired", name: "killed" });
     expect(await a.standings.of("k2")).toMatchObject({ status: "alive" });
     expect(await a.standings.of("never")).toBeUndefined();
+  },
+);
+
+test.skipIf(missing)(
+  "one whose machine is gone, and whom Redis still counts among those that hear, is not waited for",
+  async () => {
+    const [a, b] = (await cells("l1", "l2")) as [TestCell, TestCell];
+    b.questions.answers("where", async () => undefined);
+    const listening = Promise.withResolvers<void>();
+    const lost = SOCKETS.listen({
+      url: bench.redis.url,
+      channels: [`${KEY_PREFIX}question:${bench.id}:`],
+      heard() {},
+      onListening: () => listening.resolve(),
+    });
+    await listening.promise;
+    expect(await a.questions.ask("where", 1, { withinMs: 300 })).toEqual(NOWHERE);
+    b.questions.answers("hangs", hold);
+    expect(await a.questions.ask("hangs", 1, { withinMs: 300 })).toEqual(UNKNOWN);
+    lost.close();
   },
 );
 
