@@ -71,14 +71,16 @@ async function stateOf(link: RedisLink): Promise<Record<string, unknown>> {
     stream: (key) => link.call("XRANGE", key, "-", "+"),
   };
   const state: Record<string, unknown> = {};
+  const expiring: string[] = [];
   for (const key of plain(await link.call("KEYS", "*")) as string[]) {
     const type = String(await link.call("TYPE", key));
     const read = reads[type];
     if (read === undefined) throw new Error(`${key} is a ${type}`);
     const found = plain(await read(key)) as unknown;
+    if (Number(await link.call("PTTL", key)) >= 0) expiring.push(key);
     state[key] = type === "hash" ? fieldsOf(found as string[]) : found;
   }
-  return state;
+  return { ...state, expiring: expiring.sort() };
 }
 
 const fieldsOf = (flat: readonly string[]): Record<string, unknown> =>
