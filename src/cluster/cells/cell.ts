@@ -204,10 +204,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
       caughtUp,
       look: async (names) =>
         (await link.run(SCRIPTS.look, DATASET_KEY, datasetId, session.term, ...names)) as (Buffer | null)[],
-      toldCall: async (id) => {
-        const [name, life, text] = (await link.run(SCRIPTS.call, DATASET_KEY, datasetId, id)) as Buffer[];
-        return text && { cell: String(name), life: Number(life), text: String(text) };
-      },
+      toldCall: (id) => toldCall(link, datasetId, id),
       end: (reason) => session.end(reason),
       listed: () => registeredCells(link, datasetId),
       retire: (cell) => retire(link, datasetId, cell, RETIRE_SILENCE_MS, made.time.expectedWall()),
@@ -222,6 +219,11 @@ export async function openCell(options: CellOptions): Promise<Cell> {
     close();
     throw error;
   }
+}
+
+async function toldCall(link: RedisLink, datasetId: string, id: string): Promise<ToldBy | undefined> {
+  const [cell, life, text] = (await link.run(SCRIPTS.call, DATASET_KEY, datasetId, id)) as Buffer[];
+  return text && { cell: String(cell), life: Number(life), text: String(text) };
 }
 
 /** Connections of one cell: for exchanges, for the stream, and for messages. */
