@@ -66,6 +66,12 @@ export async function openDetachedRoom(
 /** The id under which its answer is stored, if it is in the background. */
 const responseIdOf = ({ id, format }: LoggedCall): string => FORMATS[format].idPrefix + id;
 
+/** Removes what a background response's stream was. */
+export const dropStream =
+  (calls: DetachedCalls) =>
+  (responseId: string): Promise<void> =>
+    calls.forget(responseId.slice(FORMATS.responses.idPrefix.length));
+
 const othersOf = (
   { questions, standings, toldCall }: Cell,
   told: ToldCalls,

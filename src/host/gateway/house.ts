@@ -36,7 +36,7 @@ import { type Config, minOrgsOf } from "../settings/config.ts";
 import { tellPlanWarnings } from "../settings/plan-warnings.ts";
 import { billingPorts, billingSettings } from "./billing-ports.ts";
 import { planOfRecord } from "./call-plan.ts";
-import { openDetachedRoom } from "./detached.ts";
+import { dropStream, openDetachedRoom } from "./detached.ts";
 import { type Ground, type GroundPorts, openGround } from "./ground.ts";
 import { groupNames } from "./group-names.ts";
 import { creditNow, type OpenMoney, openKeyLimits, openMoneyRoom } from "./money.ts";
@@ -156,7 +156,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
   });
   const kept = await openKeptRoom(config, ground, account);
   const detached = await openDetachedRoom(config, ground, { ...money, ...kept, outbox, accounts });
-  await kept.share();
+  await kept.share(dropStream(detached));
   const routing = openRouting(ground);
   const sharing = await shareWith(cell, { ...account, ...routing, analytics, money: money.ofCell });
   const replays = openReplayRoom(ground, account, routing, analytics);

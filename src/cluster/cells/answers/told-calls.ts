@@ -58,7 +58,7 @@ export class ToldCalls {
     this.#work();
   }
 
-  /** Nobody may read it any more. Nothing where it was not told of, or of a former life. */
+  /** Its stream cannot be read any more. Nothing where it was not told of, or of a former life. */
   takeBack({ id, orgId }: ToldCall): void {
     const calls = this.#orgs.get(orgId);
     if (calls?.delete(id) !== true) return;
@@ -128,7 +128,7 @@ export class ToldCalls {
 
 export function openToldCalls(cell: Pick<Cell, "lane" | "restates">): ToldCalls {
   const told = new ToldCalls({ lane: cell.lane("calls") });
-  // Nobody's credit depends on it, so no term waits for it.
+  // No credit depends on it, so no term waits for it.
   cell.restates({ operations: () => told.restate(), isSettled: () => true });
   return told;
 }

@@ -58,7 +58,7 @@ export interface CallsElsewhere {
   find(id: string, cell?: string): Promise<ReadableCall | undefined>;
   /** Readers elsewhere know of a call of this cell from now on, whatever happens to this one. */
   began(call: LoggedCall): void;
-  /** Nobody may read it any more. */
+  /** Its stream cannot be read any more. */
   forgot(call: LoggedCall): void;
   close(): Promise<void>;
 }
@@ -123,7 +123,7 @@ export class DetachedCalls implements LogKeeper {
       this.#orgs.add(orgId, id);
       this.#orgs.count(orgId, id, events.bytes);
       // It was closed while this process was away.
-      if (this.#ports.isClosed(orgId)) void this.#forget(id);
+      if (this.#ports.isClosed(orgId)) void this.forget(id);
     }
   }
 
@@ -143,9 +143,26 @@ export class DetachedCalls implements LogKeeper {
   async erase(orgId: string): Promise<boolean> {
     for (const id of this.#orgs.of(orgId)) {
       if (this.#running.has(id)) this.#logs.get(id)?.cancel();
-      else await this.#forget(id);
+      else await this.forget(id);
     }
     return this.#orgs.bytesOf(orgId) > 0;
+  }
+
+  /** Its log is gone, and who reads it is told so. Nothing where there is none. Never rejects: what is left goes at the next start. */
+  async forget(id: string): Promise<void> {
+    const log = this.#logs.get(id);
+    if (log === undefined) return;
+    this.#logs.delete(id);
+    this.#orgs.remove(log.call.orgId, id);
+    this.#ports.elsewhere?.forgot(log.call);
+    log.events.wake();
+    if (log.call.isInMemory) return;
+    try {
+      await this.rows.remove(id);
+    } catch (error) {
+      // Found at the next start.
+      this.#ports.onFault(error, id);
+    }
   }
 
   /** From now on the call goes on whatever its client does. @param client that made it @returns what takes the place of its client */
@@ -267,7 +284,7 @@ export class DetachedCalls implements LogKeeper {
   /** Its readers have had a second for its last events: from now on it is in the store alone, or nowhere. */
   #leaveMemory(reply: DetachedReply): void {
     const { id, orgId, isInMemory } = reply.call;
-    if (this.#ports.isClosed(orgId)) void this.#forget(id);
+    if (this.#ports.isClosed(orgId)) void this.forget(id);
     if (isInMemory) return;
     if (this.#logs.get(id) === reply) this.#logs.set(id, this.#endedLog(id, reply));
     reply.leaveMemory();
@@ -309,25 +326,9 @@ export class DetachedCalls implements LogKeeper {
     if (has <= orgBytes) return has;
     for (const id of this.#orgs.of(orgId)) {
       if (this.#orgs.bytesOf(orgId) <= orgBytes) break;
-      if (id !== but && !this.#running.has(id)) void this.#forget(id);
+      if (id !== but && !this.#running.has(id)) void this.forget(id);
     }
     return this.#orgs.bytesOf(orgId);
-  }
-
-  async #forget(id: string): Promise<void> {
-    const log = this.#logs.get(id);
-    if (log === undefined) return;
-    this.#logs.delete(id);
-    this.#orgs.remove(log.call.orgId, id);
-    this.#ports.elsewhere?.forgot(log.call);
-    log.events.wake();
-    if (log.call.isInMemory) return;
-    try {
-      await this.rows.remove(id);
-    } catch (error) {
-      // Found at the next start.
-      this.#ports.onFault(error, id);
-    }
   }
 
   // -- time --
@@ -336,7 +337,7 @@ export class DetachedCalls implements LogKeeper {
     const oldestMs = this.#ports.clock.now() - KEEP_MS;
     for (const reply of this.#justEnded.splice(0)) this.#leaveMemory(reply);
     for (const [id, log] of this.#logs) {
-      if (log.endedMs > 0 && log.endedMs < oldestMs) void this.#forget(id);
+      if (log.endedMs > 0 && log.endedMs < oldestMs) void this.forget(id);
       // Its readers look how long they were silent.
       else log.events.wake();
     }

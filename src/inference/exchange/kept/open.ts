@@ -49,9 +49,10 @@ export interface Kept {
   readonly bytes: KeptBytes;
   /**
    * Ends what former processes left, tells other cells what this one answered, and then that nothing more comes of its former lives. Once,
-   * when what those left is charged: a key whose answer is put later would be free for a moment. @throws WeirError of Redis, as a rejection
+   * when what those left is charged: a key whose answer is put later would be free for a moment.
+   * @param dropStream as of `StoredResponses.endUntold` @throws WeirError of Redis, as a rejection
    */
-  share(): Promise<void>;
+  share(dropStream: (responseId: string) => Promise<void>): Promise<void>;
   /** Resolves once what was erased is gone here and at what the cells share. */
   forgotten(): Promise<void>;
   close(): Promise<void>;
@@ -99,9 +100,9 @@ export async function openKept(maxAnswerBytes: number, ports: KeptPorts): Promis
     conversations,
     inputItems: new InputItems(responses),
     bytes: kept,
-    async share() {
+    async share(dropStream) {
       await responses.endRuns();
-      await responses.endUntold();
+      await responses.endUntold(dropStream);
       sharing?.start(ownRows);
     },
     forgotten: async () => await sharing?.forgotten(),

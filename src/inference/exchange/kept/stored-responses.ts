@@ -255,9 +255,10 @@ export class StoredResponses {
 
   /**
    * At the start, before other cells are told anything: of what a life of this cell had not sent before it was retired, the others say
-   * that it failed. It stays so, whatever this folder has of it. @throws as `get`
+   * that it failed. It stays so, whatever this folder has of it.
+   * @param dropStream removes what a response's stream was, which ends otherwise @throws as `get`
    */
-  async endUntold(): Promise<void> {
+  async endUntold(dropStream: (id: string) => Promise<void>): Promise<void> {
     const { shared, store } = this.#deps;
     if (shared === undefined) return;
     for (const [owner, id] of shared.unsent()) {
@@ -267,6 +268,8 @@ export class StoredResponses {
       const told = await shared.told(owner, id);
       const whose = told && this.#orgOf(owner, told);
       if (told?.background?.status !== "in_progress" || whose === undefined) continue;
+      // First: a process that is killed between the two finds the response again, and not the stream.
+      await dropStream(id);
       await store.act(() => this.#put(whose, owner, id, brokenOff(told, "retired")), { isOwed: true });
     }
   }

@@ -3,12 +3,12 @@
 -- {…}:calls                  set: "cell:life" of all below
 -- {…}:calls:<cell>:<life>    hash: id of a call that runs or may be read -> whose it is, as that cell says it
 --
--- A cell takes back what nobody may read any more. What a life leaves that is over stays for as long as its calls could have been read: from
+-- A cell takes back what can no longer be read. What a life leaves that is over stays for as long as its calls could have been read: from
 -- the start of the next life on, or from retirement (`retire.lua`), or from its leaving.
 
 local CALLS_MS = 600000
 
--- { "calls", { id, call, … }, { id, … } }: calls that begin, and calls that nobody may read any more.
+-- { "calls", { id, call, … }, { id, … } }: calls that begin, and calls that can no longer be read.
 operations.calls = function(operation)
   local own = CELL .. ":" .. LIFE
   for i = 1, #operation[2], 2 do redis.call("HSET", key("calls:" .. own), operation[2][i], operation[2][i + 1]) end

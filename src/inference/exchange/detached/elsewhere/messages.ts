@@ -15,7 +15,7 @@ export interface OtherCells {
   isRetired(cell: string): Promise<boolean>;
   /** From now on others know whose the call is, whatever happens to this cell. */
   tell(call: LoggedCall): void;
-  /** Nobody may read it any more. */
+  /** Its stream cannot be read any more. */
   takeBack(call: LoggedCall): void;
   /** This cell stops: what it told is forgotten some minutes from now. Resolves once that is said, or soon. */
   stopTelling(): Promise<void>;

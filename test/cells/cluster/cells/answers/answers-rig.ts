@@ -23,7 +23,7 @@ export interface KeptCell {
   answer(claim: Claim, text: string): Promise<void>;
   store(owner: ResponseOwner, id: string, text: string): Promise<void>;
   /** Tells the others what former lives left: as of a start, unless it `sharesLater`. */
-  share(): Promise<void>;
+  share(dropStream?: (responseId: string) => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -62,9 +62,9 @@ export async function keptCell(
     removeConversation: (owner, id) => conversations.removeOwn(owner, id),
     supersede: (owner, id, version) => conversations.supersede(owner, id, version),
   };
-  const share = async () => {
+  const share: KeptCell["share"] = async (dropStream = async () => {}) => {
     await responses.endRuns();
-    await responses.endUntold();
+    await responses.endUntold(dropStream);
     kept.start(own);
   };
   if (bounds.sharesLater !== true) await share();

@@ -82,10 +82,17 @@ test("it comes back: the others say in progress until it has told them that the 
     equals(Number(back.cell.entered.life)),
   );
   expect(await statusAt(other, "resp_r")).toBe("in_progress");
-  await back.share();
-  await back.kept.idle();
+  expect(await shared(back)).toEqual([]);
   for (const cell of [other, back]) expect(await statusAt(cell, "resp_r")).toBe("completed");
 });
+
+/** Tells the others, and gives the responses whose streams go. */
+async function shared(back: KeptCell): Promise<readonly string[]> {
+  const dropped: string[] = [];
+  await back.share(async (id) => void dropped.push(id));
+  await back.kept.idle();
+  return dropped;
+}
 
 const newLifeAt = async ({ cell }: KeptCell, name: string) => (await cell.standings.of(name))?.life;
 
@@ -102,8 +109,8 @@ test("it is retired: the response failed, and stays so at every cell where its f
     equals(Number(back.cell.entered.life)),
   );
   expect(await statusAt(other, "resp_x")).toBe("failed");
-  await back.share();
-  await back.kept.idle();
+  // Its stream ended with another state.
+  expect(await shared(back)).toEqual(["resp_x"]);
   for (const cell of [back, other]) expect(await cell.responses.get(OWNER, "resp_x")).toEqual(failed);
   expect((await other.responses.responsesWith(OWNER, ["item"])).get("item")).not.toBe("resp_x");
 });
@@ -113,8 +120,7 @@ test("it comes back without its folder: the response failed, once that is all th
   await died("loses", "resp_l");
   const back = await opened("loses", { folder: "another folder", sharesLater: true });
   expect(await statusAt(other, "resp_l")).toBe("in_progress");
-  await back.share();
-  await back.kept.idle();
+  expect(await shared(back)).toEqual([]);
   await until("its end is known", () => statusAt(other, "resp_l"), equals("failed"));
   expect(await statusAt(back, "resp_l")).toBe("failed");
 });

@@ -100,7 +100,7 @@ describe("the cell that runs a call is killed", () => {
     // Who reads from now on is told the same, behind what it has; and who may not is told nothing.
     for (const at of [cells.at(0), cells.at(1)]) {
       const { text: end } = await known(at, id, "17");
-      expect([idsIn(end), end]).toEqual([[18], (told ?? "").replace(/^id: \d+/, "id: 18") + "\n\n"]);
+      expect([idsIn(end), end]).toEqual([[18], `${(told ?? "").replace(/^id: \d+/, "id: 18")}\n\n`]);
       expect((await resumed(at, id, undefined, cells.gateway.testKey)).status).toBe(404);
       const cancelled = await cells.call(at, "POST", `/v1/generation/${id}/cancel`);
       expect(cancelled.status, cancelled.text).toBe(200);
