@@ -107,7 +107,7 @@ function* freeId(walk: TextWalk, index: number, span: Span, taken: ReadonlySet<s
   const { text } = walk;
   const { start, end } = span;
   const ends = text.slice(start, Math.min(end, start + ENDS)) + text.slice(Math.max(start, end - ENDS), end);
-  const prefix = PREFIXES[typeOf(text, yield* seenOf(walk, span))] ?? "item";
+  const prefix = prefixOf(typeOf(text, yield* seenOf(walk, span)));
   for (let again = 0; ; again++) {
     const said = `${index}:${again}:${end - start}:${ends}`;
     const id = `${prefix}_${createHash("sha256").update(said).digest("hex").slice(0, 32)}`;
@@ -149,7 +149,7 @@ export function* keptItems(
     const seen = yield* seenOf(walk, span);
     const own = ownId(text, seen);
     const isFree = own !== undefined && !taken.has(own) && !has(own);
-    const id = isFree ? own : newId(PREFIXES[typeOf(text, seen)] ?? "item");
+    const id = isFree ? own : newId(prefixOf(typeOf(text, seen)));
     taken.add(id);
     ids.push(id);
     texts.push(text.slice(span.start, span.end));
@@ -246,11 +246,13 @@ const INPUT_TEXT = ['[{"type":"input_text","text":', "}]"] as const;
 const OUTPUT_TEXT = ['[{"type":"output_text","text":', ',"annotations":[]}]'] as const;
 
 /** As ids of such items begin at OpenAI. */
-const PREFIXES: Readonly<Record<string, string | undefined>> = {
-  message: "msg",
-  reasoning: "rs",
-  function_call: "fc",
-  function_call_output: "fco",
-  custom_tool_call: "ctc",
-  custom_tool_call_output: "ctco",
-};
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ["message", "msg"],
+  ["reasoning", "rs"],
+  ["function_call", "fc"],
+  ["function_call_output", "fco"],
+  ["custom_tool_call", "ctc"],
+  ["custom_tool_call_output", "ctco"],
+]);
+
+const prefixOf = (type: string): string => PREFIXES.get(type) ?? "item";

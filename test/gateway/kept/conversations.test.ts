@@ -233,6 +233,16 @@ describe("what a turn adds", () => {
     ]);
   });
 
+  test.each(["constructor", "toString", "__proto__"])(
+    "an item of type %s gets an id as others do",
+    async (type) => {
+      const { json } = await call("POST", "", { items: [{ type, role: "user", content: "x" }] });
+      const [{ id }] = await items(json.id);
+      const ulid = json.id.slice("conv_".length);
+      expect(id).toMatch(new RegExp(`^item_${ulid}_[0-9A-Z]{26}h0$`));
+    },
+  );
+
   test("an item that was deleted is told no upstream", async () => {
     const id = await made("Forget PLUM.", "Keep PEAR.");
     const [plum] = await items(id);
