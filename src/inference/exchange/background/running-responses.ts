@@ -60,7 +60,9 @@ export class RunningResponses {
     const call = await this.#callOf(asker, id, stored.background);
     if (call === undefined && stored.background.status === "in_progress")
       throw fail("gateway_unavailable", AWAY, { retryAfterMs: 1000 });
-    if (call === undefined) throw notStreamed(NO_LONGER);
+    // What failed with its cell is told so. Any other end is known, and no event may say another one.
+    if (call === undefined || (call.isGone === true && hasEndedOtherwise(stored)))
+      throw notStreamed(NO_LONGER);
     const { clock, keepAliveMs, timers } = this.#deps;
     const options = { clock, keepAliveMs, hasLeft, filler: FORMAT.keepAlive };
     const events = call.events(after === undefined ? "" : String(after), options);
@@ -112,6 +114,9 @@ export class RunningResponses {
     return isOwn ? found : undefined;
   }
 }
+
+const hasEndedOtherwise = ({ background }: StoredResponse): boolean =>
+  background?.status !== "in_progress" && background?.status !== "failed";
 
 const WITH_ARTICLE = { completed: "a completed", failed: "a failed", incomplete: "an incomplete" } as const;
 

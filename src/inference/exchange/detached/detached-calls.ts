@@ -264,6 +264,8 @@ export class DetachedCalls implements LogKeeper {
       this.#orgs.remove(orgId, id);
       return;
     }
+    // Else the others would say, once this process is gone, that the call ended with it and is not charged.
+    if (isInMemory) this.#ports.elsewhere?.forgot(reply.call);
     const dropped = this.#bound(running);
     this.#justEnded.push(reply);
     if (dropped.length > 0 && !isInMemory) void this.#drop(id, dropped, reply.events.keptFrom);

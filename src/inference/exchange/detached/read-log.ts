@@ -8,6 +8,8 @@ import type { BrokenEnd, CallLog, LoggedCall, WholeBody } from "./call-log.ts";
 /** A detached call that can be read, here or at another cell. */
 export interface ReadableCall {
   readonly call: LoggedCall;
+  /** It went with its cell: of what it said only its end is told. */
+  readonly isGone?: boolean;
   /**
    * Its events. @param last `Last-Event-ID`, as sent: those behind it; empty: all
    * @throws WeirError 400 where that is no id; with its first part 409 where what is asked for is not kept any more, 503 where the org

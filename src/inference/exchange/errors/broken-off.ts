@@ -17,6 +17,6 @@ export const BROKEN_OFF: Readonly<Record<Broken, WeirError>> = {
   ),
   unlogged: fail(
     "gateway_unavailable",
-    `${ENDED} What it had said may not be stored (zero data retention, or logging other than "on"): it is lost, and not charged.`,
+    `${ENDED} What it had said may not be stored (zero data retention, or logging other than "on"): it is lost, and not charged unless GET /v1/requests/{id} has it.`,
   ),
 };

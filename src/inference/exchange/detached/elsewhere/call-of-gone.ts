@@ -20,6 +20,7 @@ export function callOfGone(cells: Pick<OtherCells, "failedResponse">, call: Logg
   const how = howGone(call);
   return {
     call,
+    isGone: true,
     events(last) {
       const next = nextBehind(last);
       return (async function* () {

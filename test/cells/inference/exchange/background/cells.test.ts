@@ -143,6 +143,30 @@ describe("the cell that runs it is killed", () => {
     }
   });
 
+  test("and is retired behind the end of the response: it stays completed, and no stream says otherwise", async () => {
+    const owner = await cells.start("ends-first");
+    const { json } = await begin(owner, "brief");
+    expect((await ended(cells.at(0), json.id)).json.status).toBe("completed");
+    await cells.kill("ends-first");
+    await cells.retire("ends-first");
+    for (const at of [cells.at(0), cells.at(1)]) {
+      for (const query of ["?stream=true", "?stream=true&starting_after=3"]) {
+        const {
+          status,
+          text,
+          json: refused,
+        } = await until(
+          "the retirement is known",
+          () => read(at, json.id, query),
+          ({ status }) => status !== 503,
+        );
+        expect(status, text).toBe(400);
+        expect(refused.error.message).toContain("can no longer be streamed");
+      }
+      expect((await read(at, json.id)).json.status).toBe("completed");
+    }
+  });
+
   test("and is retired: the response failed at every other cell", async () => {
     const owner = await cells.start("retires");
     const { json } = await begin(owner, "stalls");

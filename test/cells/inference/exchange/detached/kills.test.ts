@@ -160,6 +160,34 @@ describe("the cell that runs a call is killed", () => {
   });
 });
 
+test("a call without data retention that had ended before its cell is not said to have ended with it, nor to be free", async () => {
+  const name = `owner-${++owners}`;
+  const owner = await cells.start(name);
+  const svc = { route: { providers: { only: ["brief"] }, require: { zdr: true } } };
+  const answer = await begin(owner, "messages", { svc });
+  const id = answer.headers.get("x-svc-request-id") ?? "";
+  const whole = await answer.text();
+  expect((await resumed(cells.at(0), id)).text).toBe(whole);
+  await until(
+    "its cell has taken back what it told",
+    () => cells.told(name),
+    ({ ids }) => !ids.includes(id),
+  );
+  await cells.kill(name);
+  const back = await cells.start(name);
+  for (const at of [back, cells.at(0), cells.at(1)])
+    for (const last of [undefined, String(idsIn(whole).at(-1))]) {
+      const { status, text } = await until(
+        "it is known to be gone",
+        () => resumed(at, id, last),
+        ({ status }) => status !== 503,
+      );
+      expect(status, text).toBe(404);
+    }
+  expect(await chargeOf(id)).toBeGreaterThan(0);
+  await end(name);
+});
+
 test("a reader whose cell is killed goes on at the next", async () => {
   const reader = await cells.start("reader");
   const { id } = await leftAfter(cells.at(0), "chat", 1, { svc: by("slow") });
