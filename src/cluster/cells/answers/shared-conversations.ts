@@ -3,6 +3,7 @@
  * others are read from the cell that has them. Whoever changes one has claimed it, as an `Idempotency-Key` is claimed.
  */
 import type { Timers } from "../../../base/clock.ts";
+import { FairLimit } from "../../../base/turns/fair-queue.ts";
 import type {
   Conversation,
   OwnRows,
@@ -10,7 +11,8 @@ import type {
 } from "../../../inference/exchange/kept/kept-rows.ts";
 import type { Cell } from "../cell.ts";
 import { FILLER } from "../dataset/dataset.ts";
-import { type Claims, unavailable } from "./claims.ts";
+import { within } from "../within.ts";
+import { type Claims, PATIENCE_MS, unavailable } from "./claims.ts";
 import type { Forgotten } from "./forgotten.ts";
 import { claimOf, ownerPart, packConversation, unpackConversation } from "./packed.ts";
 import type { Sender } from "./sender.ts";
@@ -32,6 +34,8 @@ const TOPIC = "conversation";
 /** Names of conversations among those of other cells' files. */
 export const PEER_PREFIX = "conversation:";
 const PART_BYTES = 256 * 1024;
+/** What was packed for another cell is kept so long for its next part. */
+const PACKED_MS = 1000;
 
 type Named = readonly [owner: string, id: string, version: string];
 
@@ -41,6 +45,10 @@ type Superseded = readonly [owner: string, id: string, version: number];
 export class ConversationsOfCells implements SharedConversations {
   readonly #options: SharedConversationsOptions;
   #own: OwnRows | undefined;
+  /** One at a time is read from another cell, in dozens of messages. */
+  readonly #reads = new FairLimit(1);
+  /** The latest that another cell reads. */
+  #packed: { readonly name: string; readonly bytes: Uint8Array } | undefined;
 
   constructor(options: SharedConversationsOptions) {
     this.#options = options;
@@ -54,12 +62,22 @@ export class ConversationsOfCells implements SharedConversations {
       own.supersede(...content).catch(onFailure);
     });
     cell.peers.serve(PEER_PREFIX, async (name, offset) => {
-      const [owner = "", id = "", version] = name.slice(PEER_PREFIX.length).split("|");
-      const found = own.conversation(owner, id);
-      // Parts of two versions would be none.
-      if (found === undefined || `${found.head.version}` !== version) return undefined;
-      return packConversation(found).subarray(offset, offset + PART_BYTES);
+      const packed = this.#packed?.name === name ? this.#packed : this.#pack(own, name);
+      return packed?.bytes.subarray(offset, offset + PART_BYTES);
     });
+  }
+
+  #pack(own: OwnRows, name: string): { readonly name: string; readonly bytes: Uint8Array } | undefined {
+    const [owner = "", id = "", version] = name.slice(PEER_PREFIX.length).split("|");
+    const found = own.conversation(owner, id);
+    // Parts of two versions would be none.
+    if (found === undefined || `${found.head.version}` !== version) return undefined;
+    const packed = { name, bytes: packConversation(found) };
+    this.#packed = packed;
+    this.#options.timers.after(PACKED_MS, () => {
+      if (this.#packed === packed) this.#packed = undefined;
+    });
+    return packed;
   }
 
   /** Tells the cell that had the version before. One that does not hear it keeps its row until that ends. */
@@ -124,7 +142,21 @@ export class ConversationsOfCells implements SharedConversations {
     if (ownVersion !== undefined)
       this.#own?.supersede(owner, id, Number(version)).catch(this.#options.onFailure);
     if (bytes !== null) return unpackConversation(bytes);
-    return await this.#fromOther(cell, [owner, id, version]);
+    return await this.#inTurn(owner, () => this.#fromOther(cell, [owner, id, version]));
+  }
+
+  /** @throws WeirError 503 where its turn does not come in time */
+  async #inTurn<T>(owner: string, read: () => Promise<T>): Promise<T | undefined> {
+    const turn = Promise.withResolvers<void>();
+    let isLate = false;
+    const done = this.#reads.run(owner, async () => {
+      turn.resolve();
+      return isLate ? undefined : await read();
+    });
+    done.catch(() => {});
+    isLate = !(await within(PATIENCE_MS, turn.promise));
+    if (isLate) throw unavailable();
+    return await done;
   }
 
   /** @throws WeirError 503 where the cell is away; one that was retired has left nothing */

@@ -4,6 +4,7 @@
  */
 import { inTime, type Timers } from "../../../base/clock.ts";
 import { sliced } from "../../../base/lists.ts";
+import { FairLimit } from "../../../base/turns/fair-queue.ts";
 import type {
   OwnRows,
   Place,
@@ -46,6 +47,14 @@ const LAST_BYTES_MS = 50;
 /** What another cell has answered a moment ago may be on its way. */
 const AGAIN_MS = 100;
 const NAMES_AT_ONCE = 500;
+/**
+ * Reads of bytes that are under way. Redis makes the answers to all that it was asked at once, of megabytes each, and they come on the
+ * connection by which this cell hears of credit and tells that it lives.
+ */
+const READS_AT_ONCE = 2;
+/** Names of bytes, and whose they are. */
+const BYTES = "bytes:";
+const OWNER = /^bytes:.\/([^/]*)/;
 const STOP_MS = 1000;
 const MOST_ANSWERS = 1_000_000;
 
@@ -54,6 +63,7 @@ export class SharedKept {
   readonly #claims: Claims;
   readonly #sender: Sender;
   readonly #forgotten: Forgotten;
+  readonly #reads = new FairLimit(READS_AT_ONCE);
 
   readonly conversations: ConversationsOfCells;
 
@@ -72,7 +82,8 @@ export class SharedKept {
     const { cell, timers, onFailure } = options;
     const { store, clock } = cell;
     const { mostBytes = MOST_BYTES, mostAnswers = MOST_ANSWERS } = options;
-    this.#claims = new Claims({ lane: cell.lane("claims"), look: cell.look, timers, mostAnswers });
+    const look = (names: readonly string[]) => this.#read(names, () => false);
+    this.#claims = new Claims({ lane: cell.lane("claims"), look, timers, mostAnswers });
     this.#forgotten = new Forgotten({
       store,
       lane: cell.lane("forgotten"),
@@ -190,11 +201,21 @@ export class SharedKept {
   }
 
   async #look(names: readonly string[]): Promise<(Buffer | null)[]> {
-    const { cell, timers } = this.#options;
-    const looked = cell.look(names).catch(() => undefined);
-    const found = await inTime(looked, PATIENCE_MS, () => undefined, timers);
+    let isLate = false;
+    const looked = this.#read(names, () => isLate).catch(() => undefined);
+    const found = await inTime(looked, PATIENCE_MS, () => undefined, this.#options.timers);
+    isLate = true;
     if (found === undefined) throw unavailable();
     return found;
+  }
+
+  /** @param isLate whoever asked waits no more: nothing is read */
+  #read(names: readonly string[], isLate: () => boolean): Promise<(Buffer | null)[]> {
+    const { cell } = this.#options;
+    const bytes = names.find((name) => name.startsWith(BYTES));
+    if (bytes === undefined) return cell.look(names);
+    const owner = OWNER.exec(bytes)?.[1] ?? "";
+    return this.#reads.run(owner, async () => (isLate() ? [] : await cell.look(names)));
   }
 
   /** Resolves with the promise, or after this time; never rejects. */

@@ -184,3 +184,24 @@ test("a state that comes behind its response's deletion is told to none", async 
   for (const cell of [one, two]) expect(await textAt(cell, "resp_del")).toBeUndefined();
   expect([...one.cell.local.table("response_runs").range()]).toEqual([]);
 });
+
+test("a hundred reads of a large one at once: Redis makes few of the answers at a time", async () => {
+  const [one, other] = (await opened("a", "b")) as [KeptCell, KeptCell];
+  await one.store(live, "resp_large", "x".repeat(900_000));
+  const found = () => other.responses.get(live, "resp_large");
+  expect(await textAt(other, "resp_large")).toHaveLength(900_000);
+  const bytes = async (name: string): Promise<number> =>
+    Number(new RegExp(`${name}:(\\d+)`).exec(String(await bench.link.call("INFO", "memory")))?.[1]);
+  const before = await bytes("used_memory");
+  let isRead = false;
+  const most = (async () => {
+    let peak = before;
+    while (!isRead) peak = Math.max(peak, await bytes("used_memory"));
+    return peak;
+  })();
+  // Who waits for long is told to come again.
+  const read = await Promise.allSettled(Array.from({ length: 100 }, async () => await found()));
+  isRead = true;
+  expect(read.some((each) => each.status === "fulfilled" && each.value !== undefined)).toBe(true);
+  expect((await most) - before).toBeLessThan(20_000_000);
+});
