@@ -69,13 +69,10 @@ export class ToldCalls {
     this.#work();
   }
 
-  /** In a new term, which may have lost some. */
-  restate(): readonly Operation[] {
-    const all = [...this.#orgs.values()].flatMap((calls) => [...calls.values()]);
-    const operations: Operation[] = [];
-    for (let at = 0; at < all.length; at += CALLS_AT_ONCE)
-      operations.push(["calls", all.slice(at, at + CALLS_AT_ONCE).flatMap(fieldsOf), []]);
-    return operations;
+  /** In a new term, which may have lost some. Behind its beginning, and a part at a time: credit is not held up by them. */
+  restate(): void {
+    for (const calls of this.#orgs.values()) for (const [id, call] of calls) this.#begun.set(id, call);
+    this.#work();
   }
 
   /** Resolves once nothing is on its way. */
@@ -94,12 +91,16 @@ export class ToldCalls {
   }
 
   #work(): void {
-    if (!this.#hasEnded) this.#running ??= this.#run();
+    if (!this.#hasEnded && this.#isLeft()) this.#running ??= this.#run();
+  }
+
+  #isLeft(): boolean {
+    return !this.#isFormerOver || this.#begun.size > 0 || this.#over.size > 0;
   }
 
   async #run(): Promise<void> {
     try {
-      while (!this.#isFormerOver || this.#begun.size > 0 || this.#over.size > 0) {
+      while (this.#isLeft()) {
         await nextTurn();
         const former: Operation[] = this.#isFormerOver ? [] : [["calls_former"]];
         await this.#options.lane.send([...former, ["calls", this.#takeBegun(), this.#takeOver()]]);
@@ -128,8 +129,11 @@ export class ToldCalls {
 
 export function openToldCalls(cell: Pick<Cell, "lane" | "restates">): ToldCalls {
   const told = new ToldCalls({ lane: cell.lane("calls") });
-  // No credit depends on it, so no term waits for it.
-  cell.restates({ operations: () => told.restate(), isSettled: () => true });
+  const operations = () => {
+    told.restate();
+    return [];
+  };
+  cell.restates({ operations, isSettled: () => true });
   return told;
 }
 

@@ -1,5 +1,5 @@
 /** Conversations over cells: turns follow one another wherever they are made, and whatever is lost, dies or is away. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { retire } from "../../../../../src/cluster/cells/membership/registry.ts";
 import type { Call } from "../../../../../src/inference/exchange/call.ts";
 import type { ConversationKey } from "../../../../../src/inference/exchange/kept/conversations/conversations.ts";
@@ -178,7 +178,10 @@ describe("a cell that is away", () => {
     const long = "x".repeat(600_000);
     await turn(one, id, long, key);
     expect(await keysOf("bytes:c/cold")).toEqual([]);
+    const looked = vi.spyOn(one.conversations, "own");
     expect(await read(two, id, key)).toEqual([long]);
+    // Once for all parts: to pack megabytes for each would keep its cell from all else.
+    expect(looked).toHaveBeenCalledTimes(1);
     await stop(one);
     await expect(read(two, id, key)).rejects.toMatchObject({ kind: "storage_unavailable" });
     expect(await retire(bench.link, bench.id, "small", 0)).toBe(true);
