@@ -33,8 +33,7 @@ export async function openDetachedRoom(
   { store, clock, cell, installation, log }: Ground,
   { purse, budgets, outbox, accounts, answers, responses }: DetachedNeeds,
 ): Promise<DetachedCalls> {
-  const open = cell && (await import("../../cluster/cells/answers/told-calls.ts")).openToldCalls;
-  const told = cell && open?.(cell);
+  const told = cell && (await import("../../cluster/cells/answers/told-calls.ts")).openToldCalls(cell);
   const cells = cell && told && othersOf(cell, told, responses);
   const calls = await openDetached({
     store,

@@ -34,7 +34,7 @@ const TOPIC = "conversation";
 /** Names of conversations among those of other cells' files. */
 export const PEER_PREFIX = "conversation:";
 const PART_BYTES = 256 * 1024;
-/** What was packed for another cell is kept so long for its next part. */
+/** A conversation that was packed for a reading cell stays in memory so long: that cell asks for the next part. */
 const PACKED_MS = 1000;
 
 type Named = readonly [owner: string, id: string, version: string];

@@ -209,7 +209,7 @@ export class SharedKept {
     return found;
   }
 
-  /** @param isLate whoever asked waits no more: nothing is read */
+  /** @param isLate says whether the caller has given up: Redis is not asked then */
   #read(names: readonly string[], isLate: () => boolean): Promise<(Buffer | null)[]> {
     const { cell } = this.#options;
     const bytes = names.find((name) => name.startsWith(BYTES));

@@ -7,7 +7,10 @@ import type { Part } from "./event-log.ts";
 
 type Ended = Pick<LoggedCall, "id" | "format">;
 
-/** The last events of its stream: of a response in the background that which has the response, and the error. @param next number of the first */
+/**
+ * The last events of the call's stream: the error, and before it, in a background response's stream, the event with the failed response.
+ * @param next number of the first
+ */
 export function brokenOffEvents({ id, format }: Ended, next: number, { how, response }: BrokenEnd): Part {
   const { background, errorEvent } = FORMATS[format];
   const ended = response === undefined ? "" : (background?.endedEvent(response, next) ?? "");

@@ -148,7 +148,7 @@ export class DetachedCalls implements LogKeeper {
     return this.#orgs.bytesOf(orgId) > 0;
   }
 
-  /** Its log is gone, and who reads it is told so. Nothing where there is none. Never rejects: what is left goes at the next start. */
+  /** Removes the call's log; its readers are told so. Does nothing where there is none. Never rejects: rows that stay go at the next start. */
   async forget(id: string): Promise<void> {
     const log = this.#logs.get(id);
     if (log === undefined) return;

@@ -37,7 +37,7 @@ export interface Page {
   readonly hasMore: boolean;
 }
 
-/** @returns the error of a page that is to stand by an item which is not there */
+/** @returns the error for a page whose `after` or `before` names an unknown item */
 export type NoSuchItem = (id: string, param: string) => WeirError;
 
 /** Places of the page's items in the conversation, in the order of the page. @throws WeirError by `noSuchItem` */

@@ -1,7 +1,7 @@
 /**
  * The items that a request names by id: of the conversation that it goes on from, of stored responses, and of other conversations. Only
- * what is of the key's project and environment is found. Ids are looked up before a text is read, so a request that names what is not
- * there costs little.
+ * what is of the key's project and environment is found. Ids are looked up before any text is read, so a request that
+ * names an unknown item costs little.
  */
 import type { KeyContext } from "../../../account/keyring.ts";
 import { nextTurn } from "../../../base/clock.ts";
@@ -81,7 +81,7 @@ class Found {
     throw fail("payload_too_large", message);
   }
 
-  /** Takes those that a conversation has out of what is left. @throws WeirError 413 */
+  /** Adds the items of a conversation whose ids are in `left`, and removes these ids there. @throws WeirError 413 */
   take(kept: KeptItems, left: Set<string>): void {
     const { ids, spans } = placesOf(kept);
     for (const [index, id] of ids.entries()) {
@@ -101,7 +101,7 @@ function byConversation(ids: readonly string[]): ReadonlySet<string> {
   throw fail("invalid_value", message, { param: "/input" });
 }
 
-/** Takes what they have out of what is left. */
+/** Adds the items of these conversations whose ids are in `left`, and removes these ids there. */
 async function readConversations(
   { conversations, responses }: NamedItemsDeps,
   key: KeyContext,

@@ -67,13 +67,13 @@ export class CallsOfOthers implements CallsElsewhere {
       const fate = await this.#cells.fateOf(told.cell, told.life);
       if (call === undefined || fate === "unknown") throw away();
       if (fate === "retired") return callOfGone(this.#cells, call);
-      // What was logged is at the cell's next life, for as long as it is kept.
+      // The cell's next life has the log, for as long as logs are kept, and has just said that it has none.
       if (!call.isInMemory) return undefined;
       if (fate === "over") return callOfGone(this.#cells, call);
     } catch {
       throw away();
     }
-    // What is known of its cell is of a moment ago.
+    // The cell counts as alive and does not have the call: how the cell stands may have been read before it died.
     throw away();
   }
 
