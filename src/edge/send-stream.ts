@@ -1,53 +1,88 @@
-/** Sends a body as it comes and as the client reads it: while the client does not read, the source is not asked. */
+/** Sends a body as it is made, which goes as fast as the client reads it. */
 import type { AnswerStream } from "../base/operation/answer.ts";
+import type { BodyClient } from "../base/operation/body.ts";
 import type { SocketReply } from "./reply.ts";
 
 /**
- * The answer ends early, as a broken connection, where the source fails after its first part. A client that leaves ends the
- * source.
+ * Resolves once all is written, or the client has left. The answer ends early, as a broken connection, where the body fails after its
+ * first part.
  * @param headers lines, each with its line end
- * @throws what the source throws before its first part: nothing is sent then
+ * @throws (as a rejection) what the body failed with; where that was before its first part, nothing is sent
  */
-export async function sendStream(
-  reply: SocketReply,
-  headers: string,
-  { body, stop }: AnswerStream,
-): Promise<void> {
-  const parts = body[Symbol.asyncIterator]();
-  let wake = () => {};
-  const first = parts.next();
+export function sendStream(reply: SocketReply, headers: string, { body, stop }: AnswerStream): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const client = new StreamClient(reply, headers, { resolve, reject });
   reply.onGone(() => {
-    wake();
-    // Also while the source is being waited for.
-    stop();
+    stop?.();
+    client.left();
   });
-  let next = await first;
-  if (reply.gone) {
-    await parts.return?.();
-    return;
+  body(client);
+  return promise;
+}
+
+class StreamClient implements BodyClient {
+  readonly #reply: SocketReply;
+  readonly #headers: string;
+  readonly #done: { resolve(): void; reject(error: unknown): void };
+  #hasBegun = false;
+  #resume: (() => void) | undefined;
+
+  constructor(reply: SocketReply, headers: string, done: { resolve(): void; reject(error: unknown): void }) {
+    this.#reply = reply;
+    this.#headers = headers;
+    this.#done = done;
   }
-  if (reply.isBodiless) {
-    reply.send(200, headers, "");
-    await parts.return?.();
-    return;
+
+  /** Also where a HEAD has its answer: no part of a body follows that. */
+  get gone(): boolean {
+    return this.#reply.closed;
   }
-  // An empty filler: between any two bytes of a file nothing may stand.
-  reply.openStream(headers, "");
-  reply.onDrain(() => wake());
-  try {
-    for (; next.done !== true; next = await parts.next()) {
-      const room = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      const { value } = next;
-      if (!reply.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength))) await room;
-      if (reply.gone) return;
+
+  write(part: Uint8Array): boolean {
+    this.#begin();
+    return this.#reply.write(bufferOf(part));
+  }
+
+  end(): void {
+    this.#begin();
+    this.#reply.end();
+    this.#done.resolve();
+  }
+
+  fail(error: unknown): void {
+    if (this.#hasBegun) this.#reply.abort();
+    this.#done.reject(error);
+  }
+
+  onRoom(resume: () => void): void {
+    if (this.gone) resume();
+    else this.#resume = resume;
+  }
+
+  left(): void {
+    this.#done.resolve();
+    this.#goOn();
+  }
+
+  #begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    if (this.#reply.isBodiless) {
+      this.#reply.send(200, this.#headers, "");
+      this.left();
+      return;
     }
-    if (!reply.gone) reply.end();
-  } catch (error) {
-    reply.abort();
-    throw error;
-  } finally {
-    await parts.return?.();
+    // An empty filler: between any two bytes of a file nothing may stand.
+    this.#reply.openStream(this.#headers, "");
+    this.#reply.onDrain(() => this.#goOn());
+  }
+
+  #goOn(): void {
+    const resume = this.#resume;
+    this.#resume = undefined;
+    resume?.();
   }
 }
+
+const bufferOf = (part: Uint8Array): Buffer =>
+  part instanceof Buffer ? part : Buffer.from(part.buffer, part.byteOffset, part.byteLength);

@@ -2,6 +2,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { fail } from "../../base/errors.ts";
+import { inParts } from "../../base/operation/body.ts";
 
 /** Port. */
 export interface OtherFolders {
@@ -37,7 +38,7 @@ export async function streamOf({ part }: OtherFolders, { cell, name, bytes }: Ot
     }
   }
   return {
-    body: parts(first),
+    body: inParts(parts(first)),
     stop() {
       isStopped = true;
     },

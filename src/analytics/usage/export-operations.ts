@@ -7,6 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { download } from "../../base/operation/answer.ts";
+import { inParts } from "../../base/operation/body.ts";
 import { incompleteHeader } from "../../base/operation/incomplete-since.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { type ClickHouse, STREAM_MS, type StreamAs } from "../clickhouse/client.ts";
@@ -160,7 +161,7 @@ export function analyticsExportOperations(deps: ExportDeps) {
     const ofAll = () => inPlace(takePlace, "exports", AT_ONCE, written);
     const body = inPlace(takePlace, `exports:${caller.orgId}`, AT_ONCE_OF_ORG, ofAll);
     const headers = headersOf(rows, mostRows, missingSinceMs);
-    const stream = { type, body, stop: () => leaving.abort() };
+    const stream = { type, body: inParts(body), stop: () => leaving.abort() };
     return download(stream, { name: `${name}.${of}`, headers });
   }
 

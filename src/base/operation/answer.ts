@@ -1,5 +1,7 @@
 /** Answers of operations and hooks that need more than JSON: status, headers, cookies, other media types. */
 
+import type { Body } from "./body.ts";
+
 export interface AnswerParts {
   /** 200 to 399. Absent: that of the operation. */
   readonly status?: number;
@@ -15,12 +17,12 @@ export interface AnswerFile {
   readonly path: string;
 }
 
-/** A body that is made as the client reads it. Its end is asked for where the client leaves. */
+/** A body that is made as the client reads it. */
 export interface AnswerStream {
   readonly type: string;
-  readonly body: AsyncIterable<Uint8Array>;
-  /** Called where the client leaves: the body then ends or fails soon. */
-  readonly stop: () => void;
+  readonly body: Body;
+  /** Called where the client leaves, also while the body waits for something: it then ends or fails soon. */
+  readonly stop?: () => void;
 }
 
 /** `json`: checked by the operation's schema. None of the four: an answer without a body. */

@@ -23,6 +23,9 @@ export class EventNumbers {
    * @param events whole events, each with its blank line. @returns memory of its own
    */
   numbered(events: Buffer): Buffer {
+    // As most are: one event, in a write of its own.
+    if (events.indexOf(END) === events.length - END.length && events[0] !== COLON)
+      return oneOf(idLine(this.next++), events);
     const parts: (Buffer | string)[] = [];
     let length = 0;
     for (let start = 0; start < events.length; ) {
@@ -39,6 +42,12 @@ export class EventNumbers {
     }
     return joined(parts, length);
   }
+}
+
+function oneOf(line: string, event: Buffer): Buffer {
+  const bytes = Buffer.allocUnsafe(line.length + event.length);
+  event.copy(bytes, bytes.write(line, 0, "latin1"));
+  return bytes;
 }
 
 function joined(parts: readonly (Buffer | string)[], length: number): Buffer {

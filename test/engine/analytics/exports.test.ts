@@ -8,6 +8,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import type { FullAnswer } from "../../../src/base/operation/answer.ts";
 import { type Bench, clickhouseOf, openBench } from "../../support/analytics/bench.ts";
 import { caller, manyRecords } from "../../support/analytics/records.ts";
+import { BodyReader } from "../../support/body.fixtures.ts";
 import { LIMIT_MS } from "../../support/wait.ts";
 
 let bench: Bench;
@@ -54,8 +55,7 @@ test("one of more rows than the bound is refused, with both numbers; one of as m
   });
   const { content, parts } = (await exported(n)) as FullAnswer<never>;
   expect(parts.headers).toMatchObject({ "x-svc-rows": `${n}`, "x-svc-row-limit": `${n}` });
-  const written: Uint8Array[] = [];
-  for await (const part of content.stream?.body ?? []) written.push(part);
+  const written = await new BodyReader(content.stream?.body ?? expect.fail("it is a stream")).all;
   expect(Buffer.concat(written).toString().trim().split("\n")).toHaveLength(n);
 });
 

@@ -61,15 +61,10 @@ const operationsOf = ({ responses, inputItems }: ResponseOperationsDeps, running
       const found = await responses.get(caller, id);
       if (found === undefined) throw notFound(id);
       if (query.stream === "false") return raw("application/json", running.shown(found));
-      let isOver = false;
-      const stop = () => {
-        isOver = true;
-      };
-      const asked = { after: query.starting_after, hasLeft: () => isOver };
-      const body = await running.events(caller, id, found, asked);
+      const body = await running.events(caller, id, found, query.starting_after);
       return new FullAnswer<never>(
         { headers: STREAM_HEADERS },
-        { stream: { type: "text/event-stream; charset=utf-8", body, stop } },
+        { stream: { type: "text/event-stream; charset=utf-8", body } },
       );
     },
   }),

@@ -1,9 +1,10 @@
 /** Background responses as clients ask for them by id: their state, their events, and their end before its time. */
 import type { Clock, Timers } from "../../../base/clock.ts";
 import { fail, WeirError } from "../../../base/errors.ts";
+import type { Body, BodyClient } from "../../../base/operation/body.ts";
 import { FORMATS } from "../../../wire/formats.ts";
 import type { DetachedCalls } from "../detached/detached-calls.ts";
-import type { ReadableCall } from "../detached/read-log.ts";
+import type { ReadableCall } from "../detached/readable-call.ts";
 import type { Place, StoredResponse } from "../kept/kept-rows.ts";
 import type { ResponseOwner, StoredResponses } from "../kept/stored-responses.ts";
 
@@ -28,8 +29,6 @@ const END = "999999999999999";
 const CANCEL_MS = 10_000;
 /** The last state of a call at another cell may be on its way. */
 const AGAIN_MS = 50;
-/** What a stream has no events for any more is known within this time, else its reader is told by the stream's breaking off. */
-const LOST_MS = 100;
 
 export class RunningResponses {
   readonly #deps: RunningResponsesDeps;
@@ -46,16 +45,11 @@ export class RunningResponses {
   }
 
   /**
-   * The events of a stored response.
+   * The events of a stored response. The body fails with a WeirError 400 before its first part where they are not all kept any more.
    * @param after number of the event before the first that is wanted; undefined: all are
-   * @throws WeirError 400 where there are none, or not all of these any more
+   * @throws WeirError 400 where there are none
    */
-  async events(
-    asker: Asker,
-    id: string,
-    stored: StoredResponse,
-    { after, hasLeft }: { readonly after: number | undefined; readonly hasLeft: () => boolean },
-  ): Promise<AsyncGenerator<Buffer>> {
+  async events(asker: Asker, id: string, stored: StoredResponse, after: number | undefined): Promise<Body> {
     if (stored.background === undefined) throw notStreamed(NOT_IN_BACKGROUND);
     const call = await this.#callOf(asker, id, stored.background);
     if (call === undefined && stored.background.status === "in_progress")
@@ -63,15 +57,10 @@ export class RunningResponses {
     // What failed with its cell is told so. Any other end is known, and no event may say another one.
     if (call === undefined || (call.isGone === true && hasEndedOtherwise(stored)))
       throw notStreamed(NO_LONGER);
-    const { clock, keepAliveMs, timers } = this.#deps;
-    const options = { clock, keepAliveMs, hasLeft, filler: FORMAT.keepAlive };
-    const events = call.events(after === undefined ? "" : String(after), options);
-    const first = events.next();
-    const lost = first.then(() => undefined, lostOf);
-    const soon = new Promise<undefined>((resolve) => void timers.after(LOST_MS, () => resolve(undefined)));
-    const error = await Promise.race([lost, soon]);
-    if (error !== undefined) throw error;
-    return withFirst(first, events);
+    const { clock, keepAliveMs } = this.#deps;
+    const options = { clock, keepAliveMs, filler: FORMAT.keepAlive };
+    const last = after === undefined ? "" : String(after);
+    return (client) => call.tell(last, new ResponseClient(client), options);
   }
 
   /**
@@ -90,14 +79,35 @@ export class RunningResponses {
     const call = await this.#callOf(asker, id, background);
     if (call !== undefined) {
       await call.cancel();
-      const rest = call.events(END, { clock, keepAliveMs: 0, filler: "", hasLeft: isLate });
-      for await (const _ of rest);
+      await this.#ended(call, isLate);
     }
     for (;;) {
       const now = await responses.get(asker, id);
       if (now?.background?.status !== "in_progress") return now;
       if (isLate()) throw fail("gateway_unavailable", AWAY, { retryAfterMs: 1000 });
       await new Promise<void>((resolve) => void timers.after(AGAIN_MS, resolve));
+    }
+  }
+
+  /** Resolves once the call has ended, or it is late. */
+  async #ended(call: ReadableCall, isLate: () => boolean): Promise<void> {
+    const { clock, timers } = this.#deps;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const listener: BodyClient = {
+      get gone() {
+        return isLate();
+      },
+      write: () => true,
+      end: resolve,
+      fail: reject,
+      onRoom() {},
+    };
+    const forget = timers.after(CANCEL_MS, resolve);
+    try {
+      call.tell(END, listener, { clock, keepAliveMs: 0, filler: "" });
+      await promise;
+    } finally {
+      forget();
     }
   }
 
@@ -130,8 +140,8 @@ const notCancelled = (message: string) => fail("invalid_value", message, { param
 const notStreamed = (message: string) => fail("invalid_value", message, { param: "/stream" });
 
 /** In the words of this format: the log's own error names a header that its clients do not send. */
-function lostOf(error: unknown): WeirError {
-  if (!(error instanceof WeirError) || error.kind !== "state") throw error;
+function lostOf(error: unknown): unknown {
+  if (!(error instanceof WeirError) || error.kind !== "state") return error;
   const from = error.details?.kept_from;
   const message = `Events of this response are kept from number ${from} on: it is longer than what is kept of one. Without \`stream\` it is read as a whole.`;
   return typeof from === "number" && from > 0
@@ -139,17 +149,31 @@ function lostOf(error: unknown): WeirError {
     : notStreamed(NO_LONGER);
 }
 
-async function* withFirst(
-  first: Promise<IteratorResult<Buffer>>,
-  rest: AsyncGenerator<Buffer>,
-): AsyncGenerator<Buffer> {
-  try {
-    const { value, done } = await first;
-    if (done === true) return;
-    yield value;
-    yield* rest;
-  } finally {
-    // Its reader may leave before it asks for the second part.
-    await rest.return(undefined);
+/** Gets the events of a response, and errors in the words of this format. */
+class ResponseClient implements BodyClient {
+  readonly #client: BodyClient;
+
+  constructor(client: BodyClient) {
+    this.#client = client;
+  }
+
+  get gone(): boolean {
+    return this.#client.gone;
+  }
+
+  write(part: Uint8Array): boolean {
+    return this.#client.write(part);
+  }
+
+  end(): void {
+    this.#client.end();
+  }
+
+  fail(error: unknown): void {
+    this.#client.fail(lostOf(error));
+  }
+
+  onRoom(resume: () => void): void {
+    this.#client.onRoom(resume);
   }
 }

@@ -19,7 +19,7 @@ import { type LogCipher, logCiphers } from "./log-cipher.ts";
 import { type CallRow, howBroken, LogRows, oldest } from "./log-rows.ts";
 import { type CallProgress, LogWriter, type Running } from "./log-writer.ts";
 import { OrgLogs } from "./org-logs.ts";
-import { type ReadableCall, readable } from "./read-log.ts";
+import { type ReadableCall, readable } from "./readable-call.ts";
 
 /** How long the log of a call is kept that has ended. */
 export const KEEP_MS = 10 * MINUTE_MS;
@@ -155,7 +155,7 @@ export class DetachedCalls implements LogKeeper {
     this.#logs.delete(id);
     this.#orgs.remove(log.call.orgId, id);
     this.#ports.elsewhere?.forgot(log.call);
-    log.events.wake();
+    log.events.look();
     if (log.call.isInMemory) return;
     try {
       await this.rows.remove(id);
@@ -340,8 +340,7 @@ export class DetachedCalls implements LogKeeper {
     for (const reply of this.#justEnded.splice(0)) this.#leaveMemory(reply);
     for (const [id, log] of this.#logs) {
       if (log.endedMs > 0 && log.endedMs < oldestMs) void this.forget(id);
-      // Its readers look how long they were silent.
-      else log.events.wake();
+      else log.events.look();
     }
   }
 

@@ -19,6 +19,16 @@ export interface StoredParts {
   read(first: number): Buffer | undefined;
 }
 
+/** Hears what happens to a log, in the same turn. */
+export interface LogListener {
+  /** These events are its last ones now. */
+  grew(part: Part): void;
+  /** No event follows. */
+  ended(): void;
+  /** Time has passed, or the log is not kept any more. */
+  looked(): void;
+}
+
 /** Bytes of a log that stay in memory once they are stored. */
 const MEMORY_BYTES = 16 * 1024;
 /** A reader is given about so much at a time. */
@@ -46,6 +56,7 @@ export class EventLog {
   /** Numbers of the first events of the parts that the store was given. */
   #starts: number[];
   #waiting: (() => void)[] = [];
+  readonly #listeners = new Set<LogListener>();
 
   /**
    * @param stored undefined: nothing of it may leave memory
@@ -84,13 +95,15 @@ export class EventLog {
       if (isStored) this.#give(piece);
     }
     if (isStored) this.stored(part.end);
-    this.wake();
+    for (const listener of this.#listeners) listener.grew(part);
+    this.#changed();
   }
 
   /** No event follows: readers that have all of them end. */
   end(): void {
     this.isOver = true;
-    this.wake();
+    for (const listener of this.#listeners) listener.ended();
+    this.#changed();
   }
 
   /** What the store was not given yet, in parts that take the place of those that they are made of. They count as given. */
@@ -204,12 +217,26 @@ export class EventLog {
     return joined(parts);
   }
 
-  /** Resolves once there is more, the log has ended, or somebody wakes its readers. */
+  listen(listener: LogListener): void {
+    this.#listeners.add(listener);
+  }
+
+  leave(listener: LogListener): void {
+    this.#listeners.delete(listener);
+  }
+
+  /** Resolves once there is more, the log has ended, or its readers are to look. */
   changed(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  wake(): void {
+  /** Readers look how long they were silent, and whether the log is still kept. */
+  look(): void {
+    for (const listener of this.#listeners) listener.looked();
+    this.#changed();
+  }
+
+  #changed(): void {
     if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];

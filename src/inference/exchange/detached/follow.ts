@@ -1,8 +1,9 @@
 /** Tells a running call to one more client: one that repeats its request. */
 import type { Clock } from "../../../base/clock.ts";
+import type { BodyClient } from "../../../base/operation/body.ts";
 import { FORMATS } from "../../../wire/formats.ts";
 import type { ClientReply } from "../../client-reply.ts";
-import type { ReadableCall } from "./read-log.ts";
+import type { ReadableCall } from "./readable-call.ts";
 
 interface FollowOptions {
   /** Lines of the answer's head. */
@@ -17,27 +18,65 @@ export async function follow(
   reply: ClientReply,
   { headers, clock, keepAliveMs }: FollowOptions,
 ): Promise<void> {
-  const hasLeft = () => reply.gone;
   const { isStream, format } = running.call;
+  if (!isStream) {
+    await followWhole(running, reply, headers);
+    return;
+  }
+  const filler = FORMATS[format].keepAlive;
+  reply.openStream(headers, filler);
+  await new Promise<void>((resolve, reject) => {
+    running.tell("", new Follower(reply, resolve, reject), { clock, filler, keepAliveMs });
+  });
+}
+
+async function followWhole(running: ReadableCall, reply: ClientReply, headers: string): Promise<void> {
   try {
-    if (!isStream) {
-      const whole = await running.whole(hasLeft);
-      if (whole !== undefined) reply.send(whole.status, headers, whole.body);
-      return;
-    }
-    const filler = FORMATS[format].keepAlive;
-    let resume = () => {};
-    reply.onGone(() => resume());
-    reply.openStream(headers, filler);
-    reply.onDrain(() => resume());
-    for await (const bytes of running.events("", { clock, filler, keepAliveMs, hasLeft })) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      resume = resolve;
-      if (!reply.write(bytes) && !reply.gone) await promise;
-    }
-    reply.end();
+    const whole = await running.whole(() => reply.gone);
+    if (whole !== undefined) reply.send(whole.status, headers, whole.body);
   } catch (error) {
     reply.abort();
     throw error;
+  }
+}
+
+/** The client of a call, whose answer has begun, as the client of a body. */
+class Follower implements BodyClient {
+  readonly #reply: ClientReply;
+  readonly #hasAll: () => void;
+  readonly #hasFailed: (error: unknown) => void;
+  #resume = () => {};
+
+  constructor(reply: ClientReply, hasAll: () => void, hasFailed: (error: unknown) => void) {
+    this.#reply = reply;
+    this.#hasAll = hasAll;
+    this.#hasFailed = hasFailed;
+    reply.onDrain(() => this.#resume());
+    reply.onGone(() => {
+      this.#resume();
+      hasAll();
+    });
+  }
+
+  get gone(): boolean {
+    return this.#reply.gone;
+  }
+
+  write(part: Buffer): boolean {
+    return this.#reply.write(part) || this.#reply.gone;
+  }
+
+  end(): void {
+    this.#reply.end();
+    this.#hasAll();
+  }
+
+  fail(error: unknown): void {
+    this.#reply.abort();
+    this.#hasFailed(error);
+  }
+
+  onRoom(resume: () => void): void {
+    this.#resume = resume;
   }
 }

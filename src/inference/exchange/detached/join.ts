@@ -5,7 +5,7 @@ import type { Call, PlannedCall } from "../call.ts";
 import { type Claim, replayHeaders } from "../kept/idempotency.ts";
 import type { DetachedCalls } from "./detached-calls.ts";
 import { follow } from "./follow.ts";
-import type { ReadableCall } from "./read-log.ts";
+import type { ReadableCall } from "./readable-call.ts";
 
 /** From now on the call goes on without its client. */
 export function detach(calls: DetachedCalls, call: PlannedCall): void {

@@ -3,7 +3,7 @@
  * nonce of a part is the number of its first event and some random bytes: a part that a kill tore off the journal, and one that a start
  * puts in its place, share the number.
  */
-import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomFillSync } from "node:crypto";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
@@ -25,8 +25,9 @@ export interface LogCipher {
 
 /** @param masterKeys the first encrypts; each opens what it encrypted */
 export function logCiphers(masterKeys: readonly [KeyObject, ...KeyObject[]]): (callId: string) => LogCipher {
+  const masters = masterKeys.map((key) => ({ key, mark: markOf(key) }));
   return (callId) => {
-    const keys = masterKeys.map((master) => callKey(master, callId));
+    const keys = masters.map(({ key, mark }) => ({ mark, key: callKey(key, callId) }));
     return {
       seal: (first, bytes) => seal(keys[0] as CallKey, first, bytes),
       open(first, sealed) {
@@ -45,10 +46,23 @@ interface CallKey {
   readonly key: Buffer;
 }
 
-function callKey(master: KeyObject, callId: string): CallKey {
-  const key = createHmac("sha256", master).update(`weir: log of call ${callId}`).digest();
-  const mark = createHmac("sha256", master).update("weir: which key of logs").digest()[0] as number;
-  return { mark, key };
+const markOf = (master: KeyObject): number =>
+  createHmac("sha256", master).update("weir: which key of logs").digest()[0] as number;
+
+const callKey = (master: KeyObject, callId: string): Buffer =>
+  createHmac("sha256", master).update(`weir: log of call ${callId}`).digest();
+
+/** Salts of parts to come: random bytes are a system call, and a part is sealed some times a second for each call that runs. */
+const salts = Buffer.alloc(SALT_BYTES * 1024);
+let saltsUsed = salts.length;
+
+function nextSalt(): Buffer {
+  if (saltsUsed === salts.length) {
+    randomFillSync(salts);
+    saltsUsed = 0;
+  }
+  saltsUsed += SALT_BYTES;
+  return salts.subarray(saltsUsed - SALT_BYTES, saltsUsed);
 }
 
 function nonceOf(first: number, salt: Uint8Array): Buffer {
@@ -59,7 +73,7 @@ function nonceOf(first: number, salt: Uint8Array): Buffer {
 }
 
 function seal({ mark, key }: CallKey, first: number, bytes: Uint8Array): Uint8Array {
-  const salt = randomBytes(SALT_BYTES);
+  const salt = nextSalt();
   const cipher = createCipheriv(CIPHER, key, nonceOf(first, salt));
   const body = cipher.update(bytes);
   cipher.final();

@@ -4,12 +4,13 @@ import type { Clock } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
 import { REQUEST_ID } from "../../../base/ids.ts";
 import { FullAnswer } from "../../../base/operation/answer.ts";
+import { type Body, inParts } from "../../../base/operation/body.ts";
 import * as field from "../../../base/operation/fields.ts";
 import { type Caller, operation } from "../../../base/operation/operation.ts";
 import { FORMATS } from "../../../wire/formats.ts";
 import type { CallOwner, WholeBody } from "./call-log.ts";
 import type { DetachedCalls } from "./detached-calls.ts";
-import type { ReadableCall } from "./read-log.ts";
+import type { ReadableCall } from "./readable-call.ts";
 
 export interface DetachedOperationsDeps {
   readonly calls: Pick<DetachedCalls, "readable">;
@@ -44,20 +45,16 @@ export const detachedOperations = ({ calls, clock, keepAliveMs }: DetachedOperat
     errors: ["not_found", "state", "gateway_unavailable"],
     async run({ params: { id } }, caller, head) {
       const found = await foundFor(calls, caller, id);
-      let hasLeft = false;
-      const stop = () => {
-        hasLeft = true;
-      };
       if (!found.call.isStream) {
-        const body = answerOf(found, () => hasLeft);
-        return new FullAnswer<never>({}, { stream: { type: "application/json", body, stop } });
+        const body: Body = (client) => inParts(answerOf(found, () => client.gone))(client);
+        return new FullAnswer<never>({}, { stream: { type: "application/json", body } });
       }
       const filler = FORMATS[found.call.format].keepAlive;
-      const options = { clock, filler, keepAliveMs, hasLeft: () => hasLeft };
-      const body = found.events(head.header("last-event-id"), options);
+      const last = head.header("last-event-id");
+      const body: Body = (client) => found.tell(last, client, { clock, filler, keepAliveMs });
       return new FullAnswer<never>(
         { headers: STREAM_HEADERS },
-        { stream: { type: "text/event-stream; charset=utf-8", body, stop } },
+        { stream: { type: "text/event-stream; charset=utf-8", body } },
       );
     },
   }),

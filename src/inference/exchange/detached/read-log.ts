@@ -1,36 +1,7 @@
-/** A log as one reader gets it: at its own pace, from an event on, until the call has ended. */
+/** What readers of a detached call ask for, and what they are told where it is not kept. */
 import type { Clock } from "../../../base/clock.ts";
 import { fail, type WeirError } from "../../../base/errors.ts";
-import { SharedTurns } from "../../../base/turns/shared-turns.ts";
-import { brokenOffEvents } from "./broken-off.ts";
-import type { BrokenEnd, CallLog, LoggedCall, WholeBody } from "./call-log.ts";
-
-/** A detached call that can be read, here or at another cell. */
-export interface ReadableCall {
-  readonly call: LoggedCall;
-  /** It went with its cell: of what it said only its end is told. */
-  readonly isGone?: boolean;
-  /**
-   * Its events. @param last `Last-Event-ID`, as sent: those behind it; empty: all
-   * @throws WeirError 400 where that is no id; with its first part 409 where what is asked for is not kept any more, 503 where the org
-   * has too many readers
-   */
-  events(last: string, options: ReadOptions): AsyncGenerator<Buffer>;
-  /** The answer of a call that is no stream, once it is there; undefined where the reader has left. @throws WeirError 409, 503 */
-  whole(hasLeft: () => boolean): Promise<WholeBody | undefined>;
-  /** Ends it. Resolves once its cell knows. */
-  cancel(): Promise<void>;
-}
-
-/** A call of this process. */
-export const readable = (log: CallLog): ReadableCall => ({
-  call: log.call,
-  events: (last, options) => readEvents(log, nextBehind(last), options),
-  whole: (hasLeft) => readWhole(log, hasLeft),
-  async cancel() {
-    log.cancel();
-  },
-});
+import type { BrokenEnd, CallLog, WholeBody } from "./call-log.ts";
 
 export interface ReadOptions {
   readonly clock: Pick<Clock, "monotonic">;
@@ -38,38 +9,6 @@ export interface ReadOptions {
   readonly filler: string;
   /** Silence before that, milliseconds; 0: it is not sent. */
   readonly keepAliveMs: number;
-  /** Whether the reader has left. */
-  readonly hasLeft: () => boolean;
-}
-
-/** Readers that have much to catch up with take turns, each with a part. */
-const turns = new SharedTurns();
-
-/** @throws WeirError 409 where events that it should get are not kept any more */
-export async function* readEvents(log: CallLog, from: number, options: ReadOptions): AsyncGenerator<Buffer> {
-  const { clock, keepAliveMs } = options;
-  const filler = Buffer.from(options.filler);
-  const { events } = log;
-  const broken = behindEnd(log, from);
-  if (broken !== undefined) yield brokenOffEvents(log.call, from, broken).bytes;
-  let next = from;
-  // The first look finds nothing: the reader is told at once that it is connected.
-  let lastMs = Number.NEGATIVE_INFINITY;
-  while (!options.hasLeft()) {
-    const part = events.read(next);
-    if (part === "lost") throw notKept(events.keptFrom, next);
-    if (part !== undefined) {
-      next = part.end;
-      if (part.bytes.length > 0) yield part.bytes;
-      lastMs = clock.monotonic();
-      if (next < events.next) await turns.next(log.call.orgId);
-    } else if (events.isOver) return;
-    else if (keepAliveMs > 0 && clock.monotonic() - lastMs >= keepAliveMs) {
-      // Something may be said while the reader takes it.
-      yield filler;
-      lastMs = clock.monotonic();
-    } else await events.changed();
-  }
 }
 
 /** The number of the event that a reader wants first. @param last `Last-Event-ID`, as sent; empty: from the start. @throws WeirError 400 */

@@ -2,7 +2,8 @@
 import type { Broken } from "../../errors/broken-off.ts";
 import { brokenOffEvents, wholeBrokenOff } from "../broken-off.ts";
 import type { LoggedCall } from "../call-log.ts";
-import { nextBehind, type ReadableCall } from "../read-log.ts";
+import { nextBehind } from "../read-log.ts";
+import type { ReadableCall } from "../readable-call.ts";
 import type { OtherCells } from "./messages.ts";
 
 /** How a call ends that went with its cell. */
@@ -21,11 +22,15 @@ export function callOfGone(cells: Pick<OtherCells, "failedResponse">, call: Logg
   return {
     call,
     isGone: true,
-    events(last) {
+    tell(last, client) {
       const next = nextBehind(last);
-      return (async function* () {
-        yield await lastOfGone(cells, call, next);
-      })();
+      lastOfGone(cells, call, next).then(
+        (events) => {
+          client.write(events);
+          client.end();
+        },
+        (error: unknown) => client.fail(error),
+      );
     },
     whole: async () => wholeBrokenOff(call, how),
     // It has ended.

@@ -5,10 +5,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../../../../base/clock.ts";
 import { fail } from "../../../../base/errors.ts";
+import { type BodyClient, inParts } from "../../../../base/operation/body.ts";
 import { wholeBrokenOff } from "../broken-off.ts";
 import type { LoggedCall, WholeBody } from "../call-log.ts";
 import type { CallsElsewhere } from "../detached-calls.ts";
-import { nextBehind, notKept, type ReadableCall, type ReadOptions } from "../read-log.ts";
+import { nextBehind, notKept, type ReadOptions } from "../read-log.ts";
+import type { ReadableCall } from "../readable-call.ts";
 import { callOfGone, howGone, lastOfGone } from "./call-of-gone.ts";
 import {
   CANCEL,
@@ -103,21 +105,21 @@ class CallOfOther implements ReadableCall {
     this.#readers = readers;
   }
 
-  events(last: string, options: ReadOptions): AsyncGenerator<Buffer> {
-    return this.#events(nextBehind(last), options);
+  tell(last: string, client: BodyClient, options: ReadOptions): void {
+    inParts(this.#events(nextBehind(last), () => client.gone, options))(client);
   }
 
-  async *#events(from: number, options: ReadOptions): AsyncGenerator<Buffer> {
+  async *#events(from: number, hasLeft: () => boolean, options: ReadOptions): AsyncGenerator<Buffer> {
     this.#begin();
     try {
-      yield* this.#read(from, options);
+      yield* this.#read(from, hasLeft, options);
     } finally {
       this.#count(-1);
     }
   }
 
-  async *#read(from: number, options: ReadOptions): AsyncGenerator<Buffer> {
-    const { clock, keepAliveMs, hasLeft } = options;
+  async *#read(from: number, hasLeft: () => boolean, options: ReadOptions): AsyncGenerator<Buffer> {
+    const { clock, keepAliveMs } = options;
     const filler = Buffer.from(options.filler);
     const log = new Following(this.#cells, this.#cell, this.call.id, from);
     // The first question has nothing: the reader is told at once that it is connected.

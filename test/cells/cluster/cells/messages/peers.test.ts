@@ -7,6 +7,7 @@ import { type ExportRow, Exports, newExport } from "../../../../../src/account/e
 import { exportPath, removeWhatEnds } from "../../../../../src/account/exports/export-jobs.ts";
 import { type OtherFolders, partOf, streamOf } from "../../../../../src/account/exports/other-folders.ts";
 import { systemClock } from "../../../../../src/base/clock.ts";
+import { BodyReader } from "../../../../support/body.fixtures.ts";
 import { equals, until } from "../../../../support/wait.ts";
 import { type Bench, openBench, type TestCell } from "../fixtures.ts";
 
@@ -27,9 +28,8 @@ afterAll(() => bench.close());
 
 const name = "exp_1.zip";
 async function read(bytes: number, cell = "a", file = name): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  for await (const part of (await streamOf(others, { cell, name: file, bytes })).body) parts.push(part);
-  return Buffer.concat(parts);
+  const { body } = await streamOf(others, { cell, name: file, bytes });
+  return Buffer.concat(await new BodyReader(body).all);
 }
 
 test("a file of many megabytes arrives whole, and nothing of it stays in Redis", async () => {

@@ -4,10 +4,11 @@ import type { ClientReply } from "../../../../../src/inference/client-reply.ts";
 import type { LoggedCall } from "../../../../../src/inference/exchange/detached/call-log.ts";
 import { DetachedReply } from "../../../../../src/inference/exchange/detached/detached-reply.ts";
 import { EventLog } from "../../../../../src/inference/exchange/detached/event-log.ts";
-import { readable } from "../../../../../src/inference/exchange/detached/read-log.ts";
+import { readable } from "../../../../../src/inference/exchange/detached/readable-call.ts";
 import { replay } from "../../../../../src/inference/exchange/kept/idempotency.ts";
 import { RecordingReply } from "../../../../../src/inference/exchange/kept/recording-reply.ts";
 import { FORMATS } from "../../../../../src/wire/formats.ts";
+import { BodyReader } from "../../../../support/body.fixtures.ts";
 import { until } from "../../../../support/wait.ts";
 
 class Client implements ClientReply {
@@ -119,7 +120,6 @@ describe("a long log", () => {
       if (!isOver) setImmediate(count);
     };
     count();
-    const told: string[] = [];
     const call = readable({
       call: CALL,
       events: log,
@@ -128,14 +128,14 @@ describe("a long log", () => {
       whole() {},
       cancel() {},
     });
-    const options = { clock: { monotonic: () => 0 }, filler: "", keepAliveMs: 0, hasLeft: () => false };
-    for await (const bytes of call.events("", options)) told.push(bytes.toString());
+    const options = { clock: { monotonic: () => 0 }, filler: "", keepAliveMs: 0 };
+    const told = await new BodyReader((reader) => call.tell("", reader, options)).all;
     client.isFull = false;
     client.resume?.();
     await until("the client has the end", () => client.told.endsWith("<end>"));
     isOver = true;
     const all = `${whole}id: ${EVENTS}\n${event("last")}`;
-    expect(told.join("")).toBe(all);
+    expect(Buffer.concat(told).toString()).toBe(all);
     // Hundreds of kilobytes, sixteen at a time.
     expect(told.length).toBeGreaterThan(30);
     expect(told.length).toBeLessThan(120);

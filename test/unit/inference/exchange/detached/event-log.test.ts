@@ -5,8 +5,9 @@ import { nextTurn, systemClock } from "../../../../../src/base/clock.ts";
 import { brokenOffEvents } from "../../../../../src/inference/exchange/detached/broken-off.ts";
 import type { CallLog, LoggedCall } from "../../../../../src/inference/exchange/detached/call-log.ts";
 import { EventLog } from "../../../../../src/inference/exchange/detached/event-log.ts";
-import { readEvents } from "../../../../../src/inference/exchange/detached/read-log.ts";
+import { LogReader } from "../../../../../src/inference/exchange/detached/log-reader.ts";
 import { EventNumbers, startOf } from "../../../../../src/wire/neutral/event-numbers.ts";
+import { BodyReader } from "../../../../support/body.fixtures.ts";
 
 const event = (text: string) => `event: delta\ndata: {"text":${JSON.stringify(text)}}\n\n`;
 
@@ -125,10 +126,9 @@ test("readers that wait are woken by the next event, and by the end", async () =
 });
 
 async function readFrom(log: CallLog, first: number): Promise<string> {
-  const options = { clock: systemClock, filler: "", keepAliveMs: 0, hasLeft: () => false };
-  let text = "";
-  for await (const bytes of readEvents(log, first, options)) text += bytes.toString();
-  return text;
+  const options = { clock: systemClock, filler: "", keepAliveMs: 0 };
+  const reader = new BodyReader((client) => new LogReader(log, first, client, options).begin());
+  return Buffer.concat(await reader.all).toString();
 }
 
 const CHARGED = { how: "charged", response: undefined } as const;

@@ -10,9 +10,11 @@ import {
   FIND,
   type WholeSaid,
 } from "../../../../../src/inference/exchange/detached/elsewhere/messages.ts";
-import type { ReadableCall } from "../../../../../src/inference/exchange/detached/read-log.ts";
+import type { ReadableCall } from "../../../../../src/inference/exchange/detached/readable-call.ts";
 import type { StoredResponses } from "../../../../../src/inference/exchange/kept/stored-responses.ts";
 import { FORMATS } from "../../../../../src/wire/formats.ts";
+import { BodyReader } from "../../../../support/body.fixtures.ts";
+import { until } from "../../../../support/wait.ts";
 
 const MOST = 1000;
 const OWNER = { orgId: "o", projectId: "p", environment: "live" } as const;
@@ -62,7 +64,8 @@ const found = async (others: CallsOfOthers): Promise<ReadableCall> =>
   (await others.find(ID, "b")) ?? expect.fail("it is there");
 
 const never = () => false;
-const OPTIONS = { clock: systemClock, filler: "", keepAliveMs: 0, hasLeft: never };
+const OPTIONS = { clock: systemClock, filler: "", keepAliveMs: 0 };
+const read = (call: ReadableCall) => new BodyReader((reader) => call.tell("", reader, OPTIONS));
 const FULL = { kind: "gateway_unavailable" };
 
 test("a reader of a background response that leaves behind the first part is counted no more", async () => {
@@ -76,22 +79,28 @@ test("a reader of a background response that leaves behind the first part is cou
   });
   const place = { status: "in_progress", cell: "b", life: "1" } as const;
   const stored = { response: "{}", background: place } as unknown as Parameters<typeof running.events>[2];
-  const asked = { after: undefined, hasLeft: never };
+  const id = `${FORMATS.responses.idPrefix}${ID}`;
   for (let readers = 0; readers <= MOST; readers++) {
-    const events = await running.events(OWNER, `${FORMATS.responses.idPrefix}${ID}`, stored, asked);
-    await events.next();
-    await events.return(undefined);
+    const reader = new BodyReader(await running.events(OWNER, id, stored, undefined));
+    await reader.begun;
+    reader.gone = true;
   }
 });
 
 test("readers that begin at the same moment are bounded, too", async () => {
   const { others } = elsewhere();
   const call = await found(others);
-  const readers = Array.from({ length: MOST + 1 }, () => call.events("", OPTIONS));
-  const firsts = await Promise.allSettled(readers.map((reader) => reader.next()));
+  const readers = Array.from({ length: MOST + 1 }, () => read(call));
+  const firsts = await Promise.allSettled(readers.map((reader) => reader.begun));
   expect(firsts.filter(({ status }) => status === "rejected")).toMatchObject([{ reason: FULL }]);
-  await Promise.all(readers.map((reader) => reader.return(undefined)));
-  expect(await call.events("", OPTIONS).next()).toMatchObject({ done: false });
+  for (const reader of readers) reader.gone = true;
+  // Each is counted down with the next answer to its question.
+  await until("one more may read", () =>
+    read(call).begun.then(
+      () => true,
+      () => false,
+    ),
+  );
 });
 
 test("readers of whole answers are counted with the others", async () => {
@@ -99,7 +108,7 @@ test("readers of whole answers are counted with the others", async () => {
   const call = await found(others);
   const waiting = Array.from({ length: MOST }, () => call.whole(never));
   await expect(call.whole(never)).rejects.toMatchObject(FULL);
-  await expect(call.events("", OPTIONS).next()).rejects.toMatchObject(FULL);
+  await expect(read(call).begun).rejects.toMatchObject(FULL);
   state.isOver = true;
   expect(await Promise.all(waiting)).toHaveLength(MOST);
   expect(await call.whole(never)).toEqual({ status: 200, body: Buffer.from("{}") });

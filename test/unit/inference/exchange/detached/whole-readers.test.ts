@@ -6,7 +6,8 @@ import { perform } from "../../../../../src/edge/perform.ts";
 import type { CallLog, WholeBody } from "../../../../../src/inference/exchange/detached/call-log.ts";
 import { EventLog } from "../../../../../src/inference/exchange/detached/event-log.ts";
 import { detachedOperations } from "../../../../../src/inference/exchange/detached/operations.ts";
-import { readable } from "../../../../../src/inference/exchange/detached/read-log.ts";
+import { readable } from "../../../../../src/inference/exchange/detached/readable-call.ts";
+import { BodyReader } from "../../../../support/body.fixtures.ts";
 import { NO_HEAD } from "../../../../support/http-head.fixtures.ts";
 import { ORIGIN } from "../../../../support/trail.fixtures.ts";
 
@@ -41,31 +42,28 @@ async function read(whole: WholeBody): Promise<{ readonly events: EventLog; read
   return { events, stream: stream ?? expect.fail("the answer comes as it is there") };
 }
 
-async function partsOf({ body }: AnswerStream): Promise<string[]> {
-  const parts: string[] = [];
-  for await (const part of body) parts.push(Buffer.from(part).toString());
-  return parts;
-}
-
 test("the operation does not wait for the call, whose answer is the only part of the body", async () => {
   const { events, stream } = await read({ status: 200, body: Buffer.from("{}") });
-  const parts = partsOf(stream);
+  const reader = new BodyReader(stream.body);
   events.end();
-  expect(await parts).toEqual(["{}"]);
+  expect(String(await reader.all)).toBe("{}");
 });
 
 test("an error comes before any part, so that it is told as one", async () => {
   const { events, stream } = await read({ status: 502, body: Buffer.from("failed") });
-  const parts = partsOf(stream);
+  const reader = new BodyReader(stream.body);
   events.end();
-  await expect(parts).rejects.toMatchObject({ kind: "state", details: { status: 502, answer: "failed" } });
+  await expect(reader.all).rejects.toMatchObject({
+    kind: "state",
+    details: { status: 502, answer: "failed" },
+  });
 });
 
 test("a reader that leaves waits no longer", async () => {
   const { events, stream } = await read({ status: 200, body: Buffer.from("{}") });
-  const parts = partsOf(stream);
-  stream.stop();
+  const reader = new BodyReader(stream.body);
+  reader.gone = true;
   // As each second does.
-  events.wake();
-  expect(await parts).toEqual([]);
+  events.look();
+  expect(await reader.all).toEqual([]);
 });

@@ -1,0 +1,117 @@
+/**
+ * One reader of a log of this process. What is said it gets in the same turn, without a wait of its own: a call may have many readers,
+ * and each event of it costs each of them a write and little else. What it has missed it gets from the log, in turns with other readers.
+ */
+import type { BodyClient } from "../../../base/operation/body.ts";
+import { SharedTurns } from "../../../base/turns/shared-turns.ts";
+import { brokenOffEvents } from "./broken-off.ts";
+import type { CallLog } from "./call-log.ts";
+import type { LogListener, Part } from "./event-log.ts";
+import { behindEnd, notKept, type ReadOptions } from "./read-log.ts";
+
+/** Readers that have much to catch up with take turns, each with a part. */
+const turns = new SharedTurns();
+
+export class LogReader implements LogListener {
+  readonly #log: CallLog;
+  readonly #client: BodyClient;
+  readonly #options: ReadOptions;
+  readonly #filler: Buffer;
+  /** Number of the next event that it gets. */
+  #next: number;
+  /** It has all that was said, and waits for more. Else it waits for its client, or for its turn. */
+  #isWaiting = false;
+  /** When it was last told something. The first look finds nothing: its client hears at once that it is connected. */
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  /** @param next number of the first event that it gets */
+  constructor(log: CallLog, next: number, client: BodyClient, options: ReadOptions) {
+    this.#log = log;
+    this.#next = next;
+    this.#client = client;
+    this.#options = options;
+    this.#filler = Buffer.from(options.filler);
+  }
+
+  begin(): void {
+    const { call, events } = this.#log;
+    events.listen(this);
+    const broken = behindEnd(this.#log, this.#next);
+    if (broken === undefined) this.#goOn();
+    else if (this.#write(brokenOffEvents(call, this.#next, broken).bytes)) this.#goOn();
+  }
+
+  grew(part: Part): void {
+    if (!this.#isWaiting) return;
+    if (part.first !== this.#next) this.#goOn();
+    else {
+      this.#next = part.end;
+      this.#isWaiting = this.#write(part.bytes);
+    }
+  }
+
+  ended(): void {
+    if (this.#isWaiting) this.#goOn();
+  }
+
+  looked(): void {
+    if (this.#client.gone) this.#leave();
+    else if (this.#isWaiting) this.#rest();
+  }
+
+  /** Until it has all, or its client has enough for now. */
+  #goOn(): void {
+    this.#isWaiting = false;
+    try {
+      if (this.#client.gone) this.#leave();
+      else this.#readOn();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #readOn(): void {
+    const { call, events } = this.#log;
+    const part = events.read(this.#next);
+    if (part === "lost") throw notKept(events.keptFrom, this.#next);
+    if (part !== undefined) {
+      this.#next = part.end;
+      if (part.bytes.length > 0 && !this.#write(part.bytes)) return;
+      if (this.#next < events.next) {
+        void turns.next(call.orgId).then(() => this.#goOn());
+        return;
+      }
+    }
+    this.#rest();
+  }
+
+  /** It has all that was said so far. */
+  #rest(): void {
+    const { events } = this.#log;
+    if (events.isOver) {
+      this.#leave();
+      this.#client.end();
+      return;
+    }
+    const { clock, keepAliveMs } = this.#options;
+    const isSilent = keepAliveMs > 0 && clock.monotonic() - this.#lastMs >= keepAliveMs;
+    this.#isWaiting = !isSilent || this.#write(this.#filler);
+  }
+
+  /** False: its client has enough, and it goes on later by itself. */
+  #write(bytes: Buffer): boolean {
+    this.#lastMs = this.#options.clock.monotonic();
+    if (this.#client.write(bytes)) return true;
+    this.#client.onRoom(() => this.#goOn());
+    return false;
+  }
+
+  #fail(error: unknown): void {
+    this.#leave();
+    this.#client.fail(error);
+  }
+
+  #leave(): void {
+    this.#log.events.leave(this);
+  }
+}
