@@ -145,6 +145,10 @@ function conclude(): void {
     const summary: Summary = {
       ...counts,
       ...spent,
+      faults: [
+        ...(reason === undefined ? [] : [reason, ...failedFiles(first).map(detailed)]),
+        ...failedTwice.map((repeat) => detailed(repeat.second?.failed ? repeat.second : repeat.first)),
+      ],
       passedSecondTime: passedThen.map((file) => ({
         project: file.project,
         file: file.file,

@@ -12,6 +12,8 @@ export interface Spent {
 }
 
 export interface Summary extends Counts, Spent {
+  /** Why the run failed, each whole, in Markdown. */
+  readonly faults: readonly string[];
   readonly passedSecondTime: readonly {
     readonly project: string;
     readonly file: string;
@@ -77,6 +79,21 @@ export function rowOf(
   ];
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`;
 }
+
+/** Why the parts failed, for who sees only the end of a run's output; empty where they passed. */
+export function faultsOf(...parts: readonly Summary[]): string {
+  const faults = parts.flatMap((part) => part.faults);
+  const more = faults.length > MOST_FAULTS ? [`and ${faults.length - MOST_FAULTS} more`] : [];
+  const told = [...faults.slice(0, MOST_FAULTS).map(cut), ...more];
+  return faults.length === 0 ? "" : `What failed:\n\n${told.join("\n\n")}\n\n`;
+}
+
+/** Faults that are printed once more, and the most of each, in UTF-16 units. */
+const MOST_FAULTS = 10;
+const MOST_OF_FAULT = 4000;
+
+const cut = (fault: string): string =>
+  fault.length <= MOST_OF_FAULT ? fault : `${fault.slice(0, MOST_OF_FAULT)} …`;
 
 /** Processors that others used, averaged over both parts. */
 function besideOf(...parts: readonly Summary[]): string {

@@ -2,7 +2,7 @@
 import { chmodSync, copyFileSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { rowOf } from "../../../scripts/test-run/whole-run.ts";
+import { faultsOf, rowOf } from "../../../scripts/test-run/whole-run.ts";
 import { ended, failing, folderWith, lateOnce, passing, REPO, start, TWO_PARTS } from "./fixtures.ts";
 
 /** A clone whose `npm test` has only the tests of `files`. */
@@ -42,6 +42,10 @@ test(".ci/run counts a failure as one, also where no test ran", async () => {
     cloneWith({ "fine.test.js": passing("fine"), "rest/wrong.test.js": failing("wrong") }),
   );
   expect([late.code, late.lastLine]).toEqual([1, "2 passed, 1 failed"]);
+  // Whoever sees only the end of the output sees what failed, and why.
+  const end = late.output.slice(late.output.lastIndexOf("What failed:"));
+  expect(end).toContain("### rest/wrong.test.js\n\n- wrong");
+  expect(end).toContain("AssertionError");
 
   const untyped = await runCi(cloneWith({ "fine.test.js": passing("fine") }, "exit 2 && "));
   expect([untyped.code, untyped.lastLine]).toEqual([2, "1 passed, 1 failed"]);
@@ -58,6 +62,7 @@ test("a run's line has both parts, and names what passed the second time so that
     skipped: 1,
     seconds: 200.2,
     processorsBeside: 0,
+    faults: [],
     passedSecondTime: [{ project: "unit", file: "test/unit/a.test.ts", tests: ["is | late", "is\nearly"] }],
   };
   const rest = {
@@ -66,9 +71,27 @@ test("a run's line has both parts, and names what passed the second time so that
     skipped: 2,
     seconds: 600.6,
     processorsBeside: 1.2,
+    faults: ["one"],
     passedSecondTime: [{ project: "any cell", file: "test/gateway/b.test.ts", tests: [] }],
   };
   expect(rowOf(quick, rest, { commit: "8c0a77cd", pipeUs: 45.23 })).toMatch(
     /^\| 8c0a77cd \| 45\.2 \| 0\.9 of \d+ \| 3 min 20 s \| 13 min 20 s \| 1 \| test\/unit\/a\.test\.ts: is \\\| late; is early<br>\[any cell\] test\/gateway\/b\.test\.ts \|$/,
   );
+});
+
+test("what failed is told once more in a bounded length", () => {
+  const part = (faults: readonly string[]) => ({
+    passed: 0,
+    failed: faults.length,
+    skipped: 0,
+    seconds: 1,
+    processorsBeside: undefined,
+    passedSecondTime: [],
+    faults,
+  });
+  expect(faultsOf(part([]), part([]))).toBe("");
+  expect(faultsOf(part(["one"]), part(["two"]))).toBe("What failed:\n\none\n\ntwo\n\n");
+  const many = faultsOf(part(Array.from({ length: 500 }, () => "x".repeat(100_000))), part([]));
+  expect(many.length).toBeLessThan(50_000);
+  expect(many).toContain("and 490 more");
 });

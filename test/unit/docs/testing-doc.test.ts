@@ -44,7 +44,7 @@ test("no test is named twice in the last ten whole runs", () => {
 
 test("what two of the last ten lines name is found, until they say that it was mended", () => {
   const line = (file: string, ...tests: string[]): string => {
-    const run = { passed: 9, failed: 0, skipped: 0, seconds: 61, processorsBeside: undefined };
+    const run = { passed: 9, failed: 0, skipped: 0, seconds: 61, processorsBeside: undefined, faults: [] };
     const named = file === "" ? [] : [{ project: "any cell", file, tests }];
     const rest = { ...run, passedSecondTime: named };
     return rowOf({ ...run, passedSecondTime: [] }, rest, { commit: "8c0a77cd", pipeUs: 45.2 });

@@ -9,6 +9,7 @@ import { until } from "../../../support/wait.ts";
 
 /** More than are looked at one by one. */
 const MANY = 205;
+const isInstantOrNull = (at: string | null) => at === null || !Number.isNaN(Date.parse(at));
 /** A call of these costs some 20,000 micro-USD: 100 tokens at 200 USD a million. */
 const body = {
   model: "test/model",
@@ -152,13 +153,9 @@ test("of many keys those are listed of which half is used, also after a restart"
     expect(listed.data).toMatchObject([{ scope: "key", id, name: "small", hard: false, limit_micro: 300 }]);
     await first.stop();
     const second = await testGateway(options);
-    expect((await list(second)).data).toEqual(
-      listed.data.map((row: object) => ({
-        ...row,
-        forecast_micro: expect.any(Number),
-        reached_at: expect.anything(),
-      })),
-    );
+    // What is forecast depends on the time of the day: near its end no limit is reached before that.
+    const now = { forecast_micro: expect.any(Number), reached_at: expect.toSatisfy(isInstantOrNull) };
+    expect((await list(second)).data).toEqual(listed.data.map((row: object) => ({ ...row, ...now })));
     await second.stop();
   } finally {
     removeFolder(own);
