@@ -16,7 +16,11 @@ export function sendStream(reply: SocketReply, headers: string, { body, stop }: 
     stop?.();
     client.left();
   });
-  body(client);
+  try {
+    body(client);
+  } catch (error) {
+    client.fail(error);
+  }
   return promise;
 }
 

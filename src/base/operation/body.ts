@@ -14,7 +14,7 @@ export interface BodyClient {
   onRoom(resume: () => void): void;
 }
 
-/** Writes a body, to its end or until the client has left. Called once; throws nothing. */
+/** Writes a body, to its end or until the client has left. Called once. @throws what it fails with before its first part */
 export type Body = (client: BodyClient) => void;
 
 /** A body of parts that are asked for, each once the client has taken the one before. They are ended where the client leaves. */

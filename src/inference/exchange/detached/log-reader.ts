@@ -34,11 +34,10 @@ export class LogReader implements LogListener {
   }
 
   begin(): void {
-    const { call, events } = this.#log;
-    events.listen(this);
     const broken = behindEnd(this.#log, this.#next);
-    if (broken === undefined) this.#goOn();
-    else if (this.#write(brokenOffEvents(call, this.#next, broken).bytes)) this.#goOn();
+    const end = broken && brokenOffEvents(this.#log.call, this.#next, broken).bytes;
+    this.#log.events.listen(this);
+    if (end === undefined || this.#write(end)) this.#goOn();
   }
 
   grew(part: Part): void {
