@@ -187,7 +187,7 @@ export class DetachedCalls implements LogKeeper {
     };
     const cipher = this.#cipherOf(id);
     const events = new EventLog(isInMemory ? undefined : this.#storedParts(id, cipher));
-    const reply = new DetachedReply(about, events, client, this, () => clock.now());
+    const reply = new DetachedReply(about, events, client, this, clock);
     const row = { orgId, projectId, environment, format, isStream, startedMs: incoming.tsMs, life };
     // Who is to poll for it has its answer as it begins, and that is kept by then.
     const named = call.isPolled ? undefined : call.idempotencyLock?.named;

@@ -2,9 +2,12 @@
  * The client of a detached call: whatever the call says goes into its log, and from there to the client that made it, as long as that
  * client is there and as fast as it reads. The call itself never waits, and never hears that the client has left.
  */
+import type { Clock } from "../../../base/clock.ts";
 import { type ClientReply, isFiller } from "../../client-reply.ts";
 import type { CallLog, LoggedCall, WholeBody } from "./call-log.ts";
 import { type EventLog, type Part, piecesOf } from "./event-log.ts";
+import { LogReader } from "./log-reader.ts";
+import { ReplyBody } from "./reply-body.ts";
 
 /** Hears what happens to a log. */
 export interface LogKeeper {
@@ -32,12 +35,11 @@ export class DetachedReply implements ClientReply, CallLog {
   /** The call was cancelled: what its upstream still says is not told. */
   gone = false;
   readonly #keeper: LogKeeper;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   /** The client that made the call, while it is there. */
   #client: ClientReply | undefined;
-  /** Number of the next event that it gets. */
-  #clientNext = 0;
-  #isClientBehind = false;
+  /** It reads the log like others, once its stream is open. */
+  #reader: LogReader | undefined;
   #filler = "";
   #onGone: (() => void) | undefined;
   /** Events that are in the store already, and leave with the end. */
@@ -45,11 +47,11 @@ export class DetachedReply implements ClientReply, CallLog {
   #whole: WholeBody | undefined;
 
   /** @param client leaves whenever it wants */
-  constructor(call: LoggedCall, events: EventLog, client: ClientReply, keeper: LogKeeper, now: () => number) {
+  constructor(call: LoggedCall, events: EventLog, client: ClientReply, keeper: LogKeeper, clock: Clock) {
     this.call = call;
     this.events = events;
     this.#keeper = keeper;
-    this.#now = now;
+    this.#clock = clock;
     this.#client = client;
     client.onGone(() => {
       this.#client = undefined;
@@ -91,6 +93,7 @@ export class DetachedReply implements ClientReply, CallLog {
   dismiss(tell: (client: ClientReply) => void): void {
     const client = this.#client;
     this.#client = undefined;
+    this.#reader?.leave();
     if (client !== undefined && this.endedMs === 0) tell(client);
   }
 
@@ -98,18 +101,22 @@ export class DetachedReply implements ClientReply, CallLog {
 
   openStream(headers: string, filler: string): void {
     this.#filler = filler;
-    this.#client?.openStream(headers, filler);
+    const client = this.#client;
+    if (client === undefined) return;
+    client.openStream(headers, filler);
+    const options = { clock: this.#clock, filler, keepAliveMs: 0 };
+    this.#reader = new LogReader(this, 0, new ReplyBody(client), options);
+    this.#reader.begin();
   }
 
   write(chunk: Buffer): boolean {
     if (this.gone || this.endedMs > 0) return true;
     if (isFiller(chunk, this.#filler)) {
-      if (!this.#isClientBehind) this.#client?.write(chunk);
+      this.#reader?.fill();
       return true;
     }
     const part = this.events.number(chunk);
     this.events.append(part);
-    this.#tell(part);
     this.#keeper.grew(this);
     return true;
   }
@@ -119,12 +126,8 @@ export class DetachedReply implements ClientReply, CallLog {
     if (this.endedMs > 0) return;
     const isStored = this.#last !== undefined;
     const part = this.#last ?? (chunk === undefined ? undefined : this.events.number(chunk));
-    if (part !== undefined) {
-      this.events.append(part, isStored);
-      this.#tell(part);
-    }
+    if (part !== undefined) this.events.append(part, isStored);
     this.#over();
-    if (!this.#isClientBehind) this.#client?.end();
   }
 
   /** What `ending` was given could not be stored in time: it is not told, and what is told in its place is in memory alone. */
@@ -153,12 +156,13 @@ export class DetachedReply implements ClientReply, CallLog {
 
   abort(): void {
     if (this.endedMs > 0) return;
+    this.#reader?.leave();
     this.#over();
     this.#client?.abort();
   }
 
   #over(): void {
-    this.endedMs = this.#now();
+    this.endedMs = this.#clock.now();
     this.events.end();
     this.#onGone = undefined;
     this.#keeper.ended(this);
@@ -169,34 +173,5 @@ export class DetachedReply implements ClientReply, CallLog {
   onGone(gone: () => void): void {
     if (this.gone) gone();
     else this.#onGone = gone;
-  }
-
-  // -- the client that made it --
-
-  #tell(part: Part): void {
-    const client = this.#client;
-    if (client === undefined || this.#isClientBehind) return;
-    this.#clientNext = part.end;
-    if (client.write(part.bytes)) return;
-    this.#isClientBehind = true;
-    client.onDrain(() => this.#catchUp());
-  }
-
-  /** The client reads again: it gets what it missed, from the log, a part in each turn of the event loop. */
-  #catchUp(): void {
-    const client = this.#client;
-    if (client === undefined) return;
-    const part = this.events.read(this.#clientNext);
-    if (part === "lost") {
-      client.abort();
-      this.#client = undefined;
-    } else if (part === undefined) {
-      this.#isClientBehind = false;
-      if (this.events.isOver) client.end();
-    } else {
-      this.#clientNext = part.end;
-      if (client.write(part.bytes)) setImmediate(() => this.#catchUp());
-      else client.onDrain(() => this.#catchUp());
-    }
   }
 }

@@ -1,9 +1,9 @@
 /** Tells a running call to one more client: one that repeats its request. */
 import type { Clock } from "../../../base/clock.ts";
-import type { BodyClient } from "../../../base/operation/body.ts";
 import { FORMATS } from "../../../wire/formats.ts";
 import type { ClientReply } from "../../client-reply.ts";
 import type { ReadableCall } from "./readable-call.ts";
+import { ReplyBody } from "./reply-body.ts";
 
 interface FollowOptions {
   /** Lines of the answer's head. */
@@ -26,7 +26,7 @@ export async function follow(
   const filler = FORMATS[format].keepAlive;
   reply.openStream(headers, filler);
   await new Promise<void>((resolve, reject) => {
-    running.tell("", new Follower(reply, resolve, reject), { clock, filler, keepAliveMs });
+    running.tell("", new ReplyBody(reply, { resolve, reject }), { clock, filler, keepAliveMs });
   });
 }
 
@@ -37,46 +37,5 @@ async function followWhole(running: ReadableCall, reply: ClientReply, headers: s
   } catch (error) {
     reply.abort();
     throw error;
-  }
-}
-
-/** The client of a call, whose answer has begun, as the client of a body. */
-class Follower implements BodyClient {
-  readonly #reply: ClientReply;
-  readonly #hasAll: () => void;
-  readonly #hasFailed: (error: unknown) => void;
-  #resume = () => {};
-
-  constructor(reply: ClientReply, hasAll: () => void, hasFailed: (error: unknown) => void) {
-    this.#reply = reply;
-    this.#hasAll = hasAll;
-    this.#hasFailed = hasFailed;
-    reply.onDrain(() => this.#resume());
-    reply.onGone(() => {
-      this.#resume();
-      hasAll();
-    });
-  }
-
-  get gone(): boolean {
-    return this.#reply.gone;
-  }
-
-  write(part: Buffer): boolean {
-    return this.#reply.write(part) || this.#reply.gone;
-  }
-
-  end(): void {
-    this.#reply.end();
-    this.#hasAll();
-  }
-
-  fail(error: unknown): void {
-    this.#reply.abort();
-    this.#hasFailed(error);
-  }
-
-  onRoom(resume: () => void): void {
-    this.#resume = resume;
   }
 }

@@ -21,6 +21,7 @@ export class LogReader implements LogListener {
   #next: number;
   /** It has all that was said, and waits for more. Else it waits for its client, or for its turn. */
   #isWaiting = false;
+  #hasLeft = false;
   /** When it was last told something. The first look finds nothing: its client hears at once that it is connected. */
   #lastMs = Number.NEGATIVE_INFINITY;
 
@@ -45,7 +46,7 @@ export class LogReader implements LogListener {
     if (part.first !== this.#next) this.#goOn();
     else {
       this.#next = part.end;
-      this.#isWaiting = this.#write(part.bytes);
+      this.#write(part.bytes);
     }
   }
 
@@ -54,16 +55,28 @@ export class LogReader implements LogListener {
   }
 
   looked(): void {
-    if (this.#client.gone) this.#leave();
+    if (this.#client.gone) this.leave();
     else if (this.#isWaiting) this.#rest();
+  }
+
+  /** Its client is told that the call still runs, unless it has not even taken what was said. */
+  fill(): void {
+    if (this.#isWaiting) this.#write(this.#filler);
+  }
+
+  /** Its client is told nothing more. */
+  leave(): void {
+    this.#hasLeft = true;
+    this.#isWaiting = false;
+    this.#log.events.leave(this);
   }
 
   /** Until it has all, or its client has enough for now. */
   #goOn(): void {
     this.#isWaiting = false;
     try {
-      if (this.#client.gone) this.#leave();
-      else this.#readOn();
+      if (this.#client.gone) this.leave();
+      else if (!this.#hasLeft) this.#readOn();
     } catch (error) {
       this.#fail(error);
     }
@@ -88,29 +101,26 @@ export class LogReader implements LogListener {
   #rest(): void {
     const { events } = this.#log;
     if (events.isOver) {
-      this.#leave();
+      this.leave();
       this.#client.end();
       return;
     }
     const { clock, keepAliveMs } = this.#options;
     const isSilent = keepAliveMs > 0 && clock.monotonic() - this.#lastMs >= keepAliveMs;
-    this.#isWaiting = !isSilent || this.#write(this.#filler);
+    if (!isSilent || this.#write(this.#filler)) this.#isWaiting = true;
   }
 
   /** False: its client has enough, and it goes on later by itself. */
   #write(bytes: Buffer): boolean {
     this.#lastMs = this.#options.clock.monotonic();
     if (this.#client.write(bytes)) return true;
+    this.#isWaiting = false;
     this.#client.onRoom(() => this.#goOn());
     return false;
   }
 
   #fail(error: unknown): void {
-    this.#leave();
+    this.leave();
     this.#client.fail(error);
-  }
-
-  #leave(): void {
-    this.#log.events.leave(this);
   }
 }

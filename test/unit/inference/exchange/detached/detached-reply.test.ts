@@ -1,5 +1,6 @@
 /** What takes the place of a detached call's client: what it tells, what it does not, and how fast. */
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../../../src/base/clock.ts";
 import type { ClientReply } from "../../../../../src/inference/client-reply.ts";
 import type { LoggedCall } from "../../../../../src/inference/exchange/detached/call-log.ts";
 import { DetachedReply } from "../../../../../src/inference/exchange/detached/detached-reply.ts";
@@ -52,8 +53,11 @@ const CALL: LoggedCall = {
   startedMs: 1,
 };
 
-function replyTo(client: ClientReply, log = new EventLog(undefined)): DetachedReply {
-  const reply = new DetachedReply(CALL, log, client, { grew() {}, ended() {} }, () => 1);
+const replyTo = (client: ClientReply, log = new EventLog(undefined)) =>
+  new DetachedReply(CALL, log, client, { grew() {}, ended() {} }, systemClock);
+
+function streamTo(client: ClientReply, log?: EventLog): DetachedReply {
+  const reply = replyTo(client, log);
   reply.openStream("", FORMATS.messages.keepAlive);
   return reply;
 }
@@ -63,7 +67,7 @@ const event = (text: string): Buffer => Buffer.from(`event: delta\ndata: ${text}
 test("an end that could not be stored in time is not told: the error has its number", () => {
   const client = new Client();
   const log = new EventLog(undefined);
-  const reply = replyTo(client, log);
+  const reply = streamTo(client, log);
   reply.write(event("a"));
   reply.ending(event("whole"), 200);
   reply.withdrawEnding();
@@ -108,9 +112,8 @@ describe("a long log", () => {
   test("is read in turns of the event loop, by readers and by a client that was slow", async () => {
     const { log, whole } = longLog();
     const client = new Client();
-    const reply = replyTo(client, log);
     client.isFull = true;
-    // Its next event is the last one; it was told nothing of those before.
+    const reply = streamTo(client, log);
     reply.write(event("last"));
     log.end();
     let turns = 0;
@@ -136,6 +139,7 @@ describe("a long log", () => {
     isOver = true;
     const all = `${whole}id: ${EVENTS}\n${event("last")}`;
     expect(Buffer.concat(told).toString()).toBe(all);
+    expect(client.told).toBe(`${all}<end>`);
     // Hundreds of kilobytes, sixteen at a time.
     expect(told.length).toBeGreaterThan(30);
     expect(told.length).toBeLessThan(120);
