@@ -241,7 +241,9 @@ async function streamEnds(name: string, moment: Moment): Promise<End> {
     expect(lastOf(text)).toBe(lastOf(whole.text));
   }
   const end = await booked(name, id, isCut, wordsIn(whole.text));
-  if (end === "cut")
+  // A repetition in the moment before its key is answered is a reader of the log like others.
+  if (isCut && again.isReplay) expect([again.status, said(again.text)]).toEqual([200, whole.text]);
+  else if (end === "cut")
     expect(again).toMatchObject({ status: 409, text: expect.stringContaining(`/${id}/stream`) });
   else expect(again).toMatchObject({ status: 200, isReplay: end === "whole" });
   return end;
