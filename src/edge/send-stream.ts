@@ -54,8 +54,9 @@ class StreamClient implements BodyClient {
   }
 
   fail(error: unknown): void {
-    if (this.#hasBegun) this.#reply.abort();
+    // First: to abort is to be told that the client is gone.
     this.#done.reject(error);
+    if (this.#hasBegun) this.#reply.abort();
   }
 
   onRoom(resume: () => void): void {

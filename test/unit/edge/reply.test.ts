@@ -1,21 +1,11 @@
 /** When an answer counts as sent: once the system has all of it, so that a server that stops then loses none of it. */
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
-import { afterEach, expect, test } from "vitest";
-import { type Afterwards, SocketReply } from "../../../src/edge/reply.ts";
-import { securityHeaders } from "../../../src/edge/security-headers.ts";
-import { HeldHandlers } from "../../../src/edge/sockets/held-handlers.ts";
+import { expect, test } from "vitest";
+import type { Afterwards } from "../../../src/edge/reply.ts";
+import { ASK, clientOf, serverWith } from "../../support/edge/reply-server.fixtures.ts";
 import { until } from "../../support/wait.ts";
-
-const { App, us_socket_local_port } = await import("uWebSockets.js");
 
 /** More than the system takes of an answer that is not read. */
 const MUCH = 16 * 1024 * 1024;
-
-const servers: HeldHandlers[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
 
 /** A server that answers each request with these bytes, and what its stop would wait for. */
 const serverOf = (body: Buffer | string, afterwards: Afterwards) =>
@@ -23,43 +13,6 @@ const serverOf = (body: Buffer | string, afterwards: Afterwards) =>
     reply.afterwards = afterwards;
     reply.sendJson(200, "", body);
   });
-
-async function serverWith(answer: (reply: SocketReply) => void) {
-  const counts = { open: 0, sending: 0, answered: 0, connections: 0 };
-  const requests = {
-    requestBegan: () => false,
-    requestEnded: () => {
-      counts.answered++;
-    },
-    sending: (change: number) => {
-      counts.sending += change;
-    },
-  };
-  const app = new HeldHandlers(App());
-  servers.push(app);
-  app.onConnection((_, change) => {
-    counts.connections += change;
-  });
-  app.on("get", "/*", (res) => {
-    answer(new SocketReply(res, false, () => false, securityHeaders(false), requests));
-  });
-  const port = await new Promise<number>((resolve) => {
-    app.listen("127.0.0.1", 0, 0, (socket) => resolve(socket === false ? 0 : us_socket_local_port(socket)));
-  });
-  return { port, counts };
-}
-
-/** A client, and what it has read; it begins to read with `resume`. */
-async function clientOf(port: number): Promise<{ readonly socket: Socket; readonly read: () => Buffer }> {
-  const socket = connect(port, "127.0.0.1");
-  await once(socket, "connect");
-  const parts: Buffer[] = [];
-  socket.on("data", (part: Buffer) => parts.push(part)).pause();
-  socket.on("error", () => {});
-  return { socket, read: () => Buffer.concat(parts) };
-}
-
-const ASK = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 
 /** What is behind the head of an answer, and the values of a header in it. */
 function parted(answer: Buffer, header: string) {

@@ -39,8 +39,9 @@ export class ReplyBody implements BodyClient {
   }
 
   fail(error: unknown): void {
-    this.#reply.abort();
+    // First: to abort is to be told that the client is gone.
     this.#outcome?.reject(error);
+    this.#reply.abort();
   }
 
   onRoom(resume: () => void): void {
