@@ -1,6 +1,6 @@
 /** A body that fails after its first part breaks the answer off, and whoever sends it hears why. */
 import { expect, test } from "vitest";
-import type { Body } from "../../../src/base/operation/body.ts";
+import type { Body, BodyClient } from "../../../src/base/operation/body.ts";
 import { inParts } from "../../../src/base/operation/body.ts";
 import { sendStream } from "../../../src/edge/send-stream.ts";
 import { follow } from "../../../src/inference/exchange/detached/follow.ts";
@@ -40,8 +40,8 @@ test("the body of an operation", async () => {
 test("a running call that a repeated request gets", async () => {
   const call = {
     call: { isStream: true, format: "chat" },
-    tell: (_last, client) => failing()(client),
-  } as ReadableCall;
+    tell: (_last: string, client: BodyClient) => failing()(client),
+  } as unknown as ReadableCall;
   const options = { headers: HEADERS, clock: { monotonic: () => 0 }, keepAliveMs: 0 };
   expect(await toldOf((reply) => follow(call, reply, options))).toBe(BROKEN);
 });

@@ -1,10 +1,11 @@
 /** A call whose cell is gone, with all that the call had said: its readers are told that it is over. */
+import { fail } from "../../../../base/errors.ts";
 import type { Broken } from "../../errors/broken-off.ts";
 import { brokenOffEvents, wholeBrokenOff } from "../broken-off.ts";
 import type { LoggedCall } from "../call-log.ts";
 import { nextBehind } from "../read-log.ts";
 import type { ReadableCall } from "../readable-call.ts";
-import type { OtherCells } from "./messages.ts";
+import { callIn, type OtherCells } from "./messages.ts";
 
 /** How a call ends that went with its cell. */
 export const howGone = ({ isInMemory }: LoggedCall): Broken => (isInMemory ? "unlogged" : "retired");
@@ -17,7 +18,34 @@ export const lastOfGone = async (
 ): Promise<Buffer> =>
   brokenOffEvents(call, next, { how: howGone(call), response: await failedResponse(call) }).bytes;
 
-export function callOfGone(cells: Pick<OtherCells, "failedResponse">, call: LoggedCall): ReadableCall {
+/** A call that no cell has, where it went with the one that did; undefined: it was forgotten. @throws WeirError 503 where that cannot be known now */
+export async function goneCall(
+  cells: Pick<OtherCells, "toldOf" | "fateOf" | "failedResponse">,
+  id: string,
+): Promise<ReadableCall | undefined> {
+  try {
+    const told = await cells.toldOf(id);
+    if (told === undefined) return undefined;
+    const call = callIn(told.content);
+    const fate = await cells.fateOf(told.cell, told.life);
+    if (call === undefined || fate === "unknown") throw away();
+    if (fate === "retired") return callOfGone(cells, call);
+    // The cell's next life has the log, for as long as logs are kept, and has just said that it has none.
+    if (!call.isInMemory) return undefined;
+    if (fate === "over") return callOfGone(cells, call);
+  } catch {
+    throw away();
+  }
+  // The cell counts as alive and does not have the call: how the cell stands may have been read before it died.
+  throw away();
+}
+
+export const away = () =>
+  fail("gateway_unavailable", "A gateway that may have this call cannot be reached now.", {
+    retryAfterMs: 1000,
+  });
+
+function callOfGone(cells: Pick<OtherCells, "failedResponse">, call: LoggedCall): ReadableCall {
   const how = howGone(call);
   return {
     call,

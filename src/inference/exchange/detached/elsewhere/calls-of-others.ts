@@ -4,14 +4,13 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../../../../base/clock.ts";
-import { fail } from "../../../../base/errors.ts";
 import { type BodyClient, inParts } from "../../../../base/operation/body.ts";
 import { wholeBrokenOff } from "../broken-off.ts";
 import type { LoggedCall, WholeBody } from "../call-log.ts";
 import type { CallsElsewhere } from "../detached-calls.ts";
 import { nextBehind, notKept, type ReadOptions } from "../read-log.ts";
 import type { ReadableCall } from "../readable-call.ts";
-import { callOfGone, howGone, lastOfGone } from "./call-of-gone.ts";
+import { away, goneCall, howGone, lastOfGone } from "./call-of-gone.ts";
 import {
   CANCEL,
   callIn,
@@ -21,6 +20,7 @@ import {
   MOST_WAIT_MS,
   type OtherCells,
   type Position,
+  type Told,
   WHOLE,
   type WholeSaid,
 } from "./messages.ts";
@@ -57,26 +57,7 @@ export class CallsOfOthers implements CallsElsewhere {
     }
     const isSure = told.kind === "nowhere" || (cell !== undefined && (await isRetired(this.#cells, cell)));
     if (!isSure) throw away();
-    return await this.#gone(id);
-  }
-
-  /** No cell has it: one that did may be gone. @throws WeirError 503 where that cannot be known now */
-  async #gone(id: string): Promise<ReadableCall | undefined> {
-    try {
-      const told = await this.#cells.toldOf(id);
-      if (told === undefined) return undefined;
-      const call = callIn(told.content);
-      const fate = await this.#cells.fateOf(told.cell, told.life);
-      if (call === undefined || fate === "unknown") throw away();
-      if (fate === "retired") return callOfGone(this.#cells, call);
-      // The cell's next life has the log, for as long as logs are kept, and has just said that it has none.
-      if (!call.isInMemory) return undefined;
-      if (fate === "over") return callOfGone(this.#cells, call);
-    } catch {
-      throw away();
-    }
-    // The cell counts as alive and does not have the call: how the cell stands may have been read before it died.
-    throw away();
+    return await goneCall(this.#cells, id);
   }
 
   began(call: LoggedCall): void {
@@ -121,14 +102,14 @@ class CallOfOther implements ReadableCall {
   async *#read(from: number, hasLeft: () => boolean, options: ReadOptions): AsyncGenerator<Buffer> {
     const { clock, keepAliveMs } = options;
     const filler = Buffer.from(options.filler);
-    const log = new Following(this.#cells, this.#cell, this.call.id, from);
+    const log = new Following(new Asked(this.#cells, this.#cell, this.call), this.call.id, from);
     // The first question has nothing: the reader is told at once that it is connected.
     let fillerMs = keepAliveMs > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
     while (!hasLeft()) {
       const bytes = await log.more(fillerMs - clock.monotonic());
       if (bytes === "over") return;
       if (bytes === "gone") {
-        const last = await this.#lastEvent(log.next);
+        const last = await lastOfGone(this.#cells, this.call, log.next);
         yield last;
         return;
       }
@@ -137,13 +118,6 @@ class CallOfOther implements ReadableCall {
       else continue;
       if (keepAliveMs > 0) fillerMs = clock.monotonic() + keepAliveMs;
     }
-  }
-
-  /** Its cell has it no more. @throws WeirError 409 where it was forgotten */
-  async #lastEvent(next: number): Promise<Buffer> {
-    if (this.call.isInMemory || (await isRetired(this.#cells, this.#cell)))
-      return await lastOfGone(this.#cells, this.call, next);
-    throw notKept(0, next);
   }
 
   async whole(hasLeft: () => boolean): Promise<WholeBody | undefined> {
@@ -156,19 +130,15 @@ class CallOfOther implements ReadableCall {
   }
 
   async #whole(hasLeft: () => boolean): Promise<WholeBody | undefined> {
-    const { id, isInMemory } = this.call;
-    const asked = new Asked(this.#cells, this.#cell);
+    const { id } = this.call;
+    const asked = new Asked(this.#cells, this.#cell, this.call);
     const pieces: Uint8Array[] = [];
     let skip = 0;
     while (!hasLeft()) {
       const said = (await asked.ask(WHOLE, { id, next: 0, skip, isFirst: false, waitMs: MOST_WAIT_MS })) as
         | WholeSaid
         | Missing;
-      if (said === "gone") {
-        if (isInMemory || (await isRetired(this.#cells, this.#cell)))
-          return wholeBrokenOff(this.call, howGone(this.call));
-        throw notKept(0, 0);
-      }
+      if (said === "gone") return wholeBrokenOff(this.call, howGone(this.call));
       if (said === "away" || said.kind === "nothing") continue;
       if (said.kind === "lost") throw notKept(0, 0);
       const { status = 500, bytes = NOTHING, length = 0 } = said;
@@ -198,21 +168,23 @@ class CallOfOther implements ReadableCall {
   }
 }
 
-/** In place of an answer. `gone`: its cell says that it has no such call, or was retired. `away`: it does not answer now. */
+/** In place of an answer. `gone`: the call went with its cell. `away`: that does not answer now, or it is not known yet what became of the call. */
 type Missing = "gone" | "away";
 
-/** Questions of one reader to one cell, again and again. */
+/** Questions of one reader about one call to its cell, again and again. */
 class Asked {
   readonly #cells: Cells;
   readonly #cell: string;
+  readonly #call: LoggedCall;
   #sinceMs: number | undefined;
 
-  constructor(cells: Cells, cell: string) {
+  constructor(cells: Cells, cell: string, call: LoggedCall) {
     this.#cells = cells;
     this.#cell = cell;
+    this.#call = call;
   }
 
-  /** @throws WeirError 503 where the cell was away for long */
+  /** @throws WeirError 409 where the call was forgotten, 503 where the cell was away for long */
   async ask(topic: string, position: Position): Promise<unknown | Missing> {
     const startMs = this.#cells.clock.monotonic();
     const told = await this.#cells.ask(topic, position, {
@@ -223,11 +195,25 @@ class Asked {
       this.#sinceMs = undefined;
       return told.content;
     }
-    if (told.kind === "nowhere" || (await isRetired(this.#cells, this.#cell))) return "gone";
+    if (await this.#isGone(told)) return "gone";
     this.#sinceMs ??= startMs;
     if (this.#cells.clock.monotonic() - this.#sinceMs > AWAY_MS) throw away();
     await pause(RETRY_MS, undefined, { ref: false });
     return "away";
+  }
+
+  /** Whether the call is known to have gone with its cell. @throws WeirError 409 where it was forgotten before */
+  async #isGone({ kind }: Told): Promise<boolean> {
+    const { id, isInMemory } = this.#call;
+    const wasRetired = await isRetired(this.#cells, this.#cell);
+    if (kind !== "nowhere" && !wasRetired) return false;
+    if (!isInMemory && wasRetired) return true;
+    if (isInMemory) {
+      const gone = await goneCall(this.#cells, id).catch(() => "unknown");
+      // Its cell takes back what it told of a call once that has ended, or is forgotten.
+      if (gone !== undefined) return gone !== "unknown";
+    }
+    throw notKept(0, 0);
   }
 }
 
@@ -242,8 +228,8 @@ class Following {
   #isFirst = true;
   #isBrokenOff = false;
 
-  constructor(cells: Cells, cell: string, id: string, next: number) {
-    this.#asked = new Asked(cells, cell);
+  constructor(asked: Asked, id: string, next: number) {
+    this.#asked = asked;
     this.#id = id;
     this.next = next;
   }
@@ -287,8 +273,3 @@ class Following {
 const NOTHING = new Uint8Array();
 
 const isRetired = (cells: Cells, cell: string): Promise<boolean> => cells.isRetired(cell).catch(() => false);
-
-const away = () =>
-  fail("gateway_unavailable", "A gateway that may have this call cannot be reached now.", {
-    retryAfterMs: 1000,
-  });

@@ -7,7 +7,10 @@ import { CallsOfOthers } from "../../../../../src/inference/exchange/detached/el
 import {
   EVENTS,
   type EventsSaid,
+  type Fate,
   FIND,
+  type OtherCells,
+  type ToldOf,
   type WholeSaid,
 } from "../../../../../src/inference/exchange/detached/elsewhere/messages.ts";
 import type { ReadableCall } from "../../../../../src/inference/exchange/detached/readable-call.ts";
@@ -112,4 +115,80 @@ test("readers of whole answers are counted with the others", async () => {
   state.isOver = true;
   expect(await Promise.all(waiting)).toHaveLength(MOST);
   expect(await call.whole(never)).toEqual({ status: 200, body: Buffer.from("{}") });
+});
+
+const IN_MEMORY = { ...CALL, isInMemory: true };
+const TOLD: ToldOf = { cell: "b", life: 1, content: IN_MEMORY };
+
+/** A call that other cells find, and that its cell does not have any more when it is read. */
+async function foundThenMissing(
+  call: LoggedCall,
+  cells: Pick<OtherCells, "toldOf" | "fateOf" | "isRetired">,
+) {
+  let nowMs = 0;
+  const others = new CallsOfOthers({
+    // What is not known within half a minute is given up.
+    clock: {
+      monotonic() {
+        nowMs += 5000;
+        return nowMs;
+      },
+    },
+    tell() {},
+    takeBack() {},
+    async stopTelling() {},
+    failedResponse: () => undefined,
+    ask: async (topic) =>
+      topic === FIND ? { kind: "answered", from: "b", content: call } : { kind: "nowhere" },
+    ...cells,
+  });
+  return await found(others);
+}
+
+/** How readers of its events and of its whole answer are told that it is over: by an error, or by the end of the call. */
+async function endOf(call: ReadableCall): Promise<readonly unknown[]> {
+  const [events, whole] = await Promise.allSettled([read(call).all, call.whole(never)]);
+  return [
+    events.status === "rejected" ? events.reason : Buffer.concat(events.value).toString(),
+    whole.status === "rejected" ? whole.reason : whole.value?.body.toString(),
+  ];
+}
+
+const NOT_KEPT = { kind: "state", status: 409 };
+const AWAY = { kind: "gateway_unavailable", status: 503 };
+const ITS_END = expect.stringContaining("gateway_unavailable");
+
+test.for<[string, LoggedCall, ToldOf | undefined, Fate, unknown]>([
+  ["forgotten, in memory", IN_MEMORY, undefined, "lives", NOT_KEPT],
+  ["forgotten, in the store", CALL, undefined, "lives", NOT_KEPT],
+  ["in memory, and its cell began anew", IN_MEMORY, TOLD, "over", ITS_END],
+  ["in memory, and its cell was retired", IN_MEMORY, TOLD, "retired", ITS_END],
+  ["forgotten, in memory, before its cell was retired", IN_MEMORY, undefined, "retired", NOT_KEPT],
+  ["in the store of a retired cell", CALL, undefined, "retired", ITS_END],
+  ["in memory, and its cell is not known to be over", IN_MEMORY, TOLD, "lives", AWAY],
+  ["in memory, and its cell was not heard of yet", IN_MEMORY, TOLD, "unknown", AWAY],
+])("a call that its cell has no more: %s", async ([, call, told, fate, end]) => {
+  const cells = {
+    toldOf: async () => told,
+    fateOf: async () => fate,
+    isRetired: async () => fate === "retired",
+  };
+  const [events, whole] = await endOf(await foundThenMissing(call, cells));
+  expect({ events, whole }).toMatchObject({ events: end, whole: end });
+});
+
+test("readers of a call in memory wait until it is known that its cell is over", async () => {
+  const fates: Fate[] = ["lives", "lives"];
+  const call = await foundThenMissing(IN_MEMORY, {
+    toldOf: async () => TOLD,
+    fateOf: async () => fates.pop() ?? "over",
+    isRetired: async () => false,
+  });
+  expect(await endOf(call)).toEqual([ITS_END, ITS_END]);
+});
+
+test("a call in memory of which nothing can be known has no end", async () => {
+  const fails = () => Promise.reject(new Error("Redis is away"));
+  const call = await foundThenMissing(IN_MEMORY, { toldOf: fails, fateOf: fails, isRetired: fails });
+  expect(await endOf(call)).toMatchObject([AWAY, AWAY]);
 });
