@@ -155,7 +155,7 @@ export class DetachedCalls implements LogKeeper {
     this.#logs.delete(id);
     this.#orgs.remove(log.call.orgId, id);
     this.#ports.elsewhere?.forgot(log.call);
-    log.events.look();
+    log.events.forget();
     if (log.call.isInMemory) return;
     try {
       await this.rows.remove(id);

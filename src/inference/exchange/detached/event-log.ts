@@ -25,7 +25,7 @@ export interface LogListener {
   grew(part: Part): void;
   /** No event follows. */
   ended(): void;
-  /** Time has passed, or the log is not kept any more. */
+  /** Time has passed, or nothing of the log is kept any more. */
   looked(): void;
 }
 
@@ -55,6 +55,7 @@ export class EventLog {
   #storedTo: number;
   /** Numbers of the first events of the parts that the store was given. */
   #starts: number[];
+  #isForgotten = false;
   #waiting: (() => void)[] = [];
   readonly #listeners = new Set<LogListener>();
 
@@ -167,6 +168,14 @@ export class EventLog {
     this.#starts = this.#starts.filter((first) => first >= number);
   }
 
+  /** Nothing of it is kept any more: a slow reader of it keeps no memory. Its readers look. */
+  forget(): void {
+    this.#isForgotten = true;
+    this.#parts = [];
+    this.#memoryBytes = 0;
+    this.look();
+  }
+
   /** The parts in memory, the oldest first. */
   *inMemory(): Generator<{ readonly first: number; readonly length: number }> {
     for (const { first, bytes } of this.#parts) yield { first, length: bytes.length };
@@ -178,7 +187,7 @@ export class EventLog {
    */
   read(number: number): Part | undefined | "lost" {
     if (number >= this.next) return undefined;
-    if (number < this.keptFrom) return "lost";
+    if (number < this.keptFrom || this.#isForgotten) return "lost";
     const [oldest] = this.#parts;
     if (oldest !== undefined && number >= oldest.first) return this.#inMemory(number);
     // Numbered, and waiting for the commit that it is a part of.
@@ -230,7 +239,7 @@ export class EventLog {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Readers look how long they were silent, and whether the log is still kept. */
+  /** Readers look how long they were silent. */
   look(): void {
     for (const listener of this.#listeners) listener.looked();
     this.#changed();
