@@ -35,18 +35,25 @@ export class LogReader implements LogListener {
   }
 
   begin(): void {
-    const broken = behindEnd(this.#log, this.#next);
-    const end = broken && brokenOffEvents(this.#log.call, this.#next, broken).bytes;
     this.#log.events.listen(this);
-    if (end === undefined || this.#write(end)) this.#goOn();
+    this.#safely(() => {
+      const broken = behindEnd(this.#log, this.#next);
+      const end = broken && brokenOffEvents(this.#log.call, this.#next, broken).bytes;
+      if (end === undefined || this.#write(end)) this.#readOn();
+    });
   }
 
   grew(part: Part): void {
     if (!this.#isWaiting) return;
-    if (part.first !== this.#next) this.#goOn();
-    else {
-      this.#next = part.end;
+    if (part.first !== this.#next) {
+      this.#goOn();
+      return;
+    }
+    this.#next = part.end;
+    try {
       this.#write(part.bytes);
+    } catch (error) {
+      this.#fail(error);
     }
   }
 
@@ -55,13 +62,12 @@ export class LogReader implements LogListener {
   }
 
   looked(): void {
-    if (this.#client.gone) this.leave();
-    else if (this.#isWaiting) this.#rest();
+    if (this.#isWaiting || this.#client.gone) this.#goOn();
   }
 
   /** Its client is told that the call still runs, unless it has not even taken what was said. */
   fill(): void {
-    if (this.#isWaiting) this.#write(this.#filler);
+    if (this.#isWaiting) this.#safely(() => this.#write(this.#filler));
   }
 
   /** Its client is told nothing more. */
@@ -74,9 +80,14 @@ export class LogReader implements LogListener {
   /** Until it has all, or its client has enough for now. */
   #goOn(): void {
     this.#isWaiting = false;
+    if (this.#client.gone) this.leave();
+    else if (!this.#hasLeft) this.#safely(() => this.#readOn());
+  }
+
+  /** What was thrown into the call's own turn would end the call, and be missed by other readers: so this reader fails alone. */
+  #safely(act: () => void): void {
     try {
-      if (this.#client.gone) this.leave();
-      else if (!this.#hasLeft) this.#readOn();
+      act();
     } catch (error) {
       this.#fail(error);
     }

@@ -108,4 +108,22 @@ describe("a reader", () => {
     events.end();
     expect(Buffer.concat(await reader.all).toString()).toBe(`:\n\nid: 0\n${event("a")}`);
   });
+
+  test("that cannot be told anything any more harms neither the call nor the other readers", async () => {
+    const broken = read();
+    const other = read();
+    const thrown = new Error("it has no socket any more");
+    broken.write = () => {
+      throw thrown;
+    };
+    say("a");
+    await expect(broken.all).rejects.toBe(thrown);
+    expect(other.text).toBe(`:\n\nid: 0\n${event("a")}`);
+    const late = read();
+    late.write = broken.write;
+    nowMs += KEEP_ALIVE_MS;
+    events.look();
+    await expect(late.all).rejects.toBe(thrown);
+    expect(other.text).toBe(`:\n\nid: 0\n${event("a")}:\n\n`);
+  });
 });
