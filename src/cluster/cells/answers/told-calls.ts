@@ -31,6 +31,7 @@ export class ToldCalls {
   /** What Redis was not told yet. */
   readonly #begun = new Map<string, ToldCall>();
   readonly #over = new Set<string>();
+  /** Redis was told that nothing counts that it had heard of this cell before. */
   #isFormerOver = false;
   #hasEnded = false;
   #running: Promise<void> | undefined;
@@ -69,8 +70,12 @@ export class ToldCalls {
     this.#work();
   }
 
-  /** In a new term, which may have lost some. Behind its beginning, and a part at a time: credit is not held up by them. */
+  /**
+   * In a new term, which may have lost some, and may have those again that were taken back. Behind its beginning, and a part at a time:
+   * credit is not held up by them.
+   */
   restate(): void {
+    this.#isFormerOver = false;
     for (const calls of this.#orgs.values()) for (const [id, call] of calls) this.#begun.set(id, call);
     this.#work();
   }
@@ -103,8 +108,9 @@ export class ToldCalls {
       while (this.#isLeft()) {
         await nextTurn();
         const former: Operation[] = this.#isFormerOver ? [] : [["calls_former"]];
-        await this.#options.lane.send([...former, ["calls", this.#takeBegun(), this.#takeOver()]]);
+        // Before the wait, in which a term may begin.
         this.#isFormerOver = true;
+        await this.#options.lane.send([...former, ["calls", this.#takeBegun(), this.#takeOver()]]);
       }
     } catch {
       // The session has told whoever must know that this process may not go on.

@@ -17,8 +17,10 @@ operations.calls = function(operation)
   return {}
 end
 
--- { "calls_former" }: a life begins, and all earlier ones of the cell are over.
+-- { "calls_former" }: a life begins, or a term in it, and all earlier lives of the cell are over. The calls of this one follow: a failover
+-- may have lost that some were taken back.
 operations.calls_former = function()
+  redis.call("UNLINK", key("calls:" .. CELL .. ":" .. LIFE))
   for _, of in ipairs(redis.call("SMEMBERS", key("calls"))) do
     local cell, life = string.match(of, "^([^:]*):(.*)$")
     local left = redis.call("PTTL", key("calls:" .. of))
