@@ -24,7 +24,7 @@ export interface Asker extends ResponseOwner {
 
 const { responses: FORMAT } = FORMATS;
 /** Behind all events: a reader from here on gets only what is still to come. */
-const END = "999999999999999";
+const END = 999_999_999_999_999;
 /** A cancel is answered within this time, as OpenAI has it. */
 const CANCEL_MS = 10_000;
 /** The last state of a call at another cell may be on its way. */
@@ -59,7 +59,7 @@ export class RunningResponses {
       throw notStreamed(NO_LONGER);
     const { clock, keepAliveMs } = this.#deps;
     const options = { clock, keepAliveMs, filler: FORMAT.keepAlive };
-    const last = after === undefined ? "" : String(after);
+    const last = after === undefined ? "" : String(Math.min(after, END));
     return (client) => call.tell(last, new ResponseClient(client), options);
   }
 
@@ -104,7 +104,7 @@ export class RunningResponses {
     };
     const forget = timers.after(CANCEL_MS, resolve);
     try {
-      call.tell(END, listener, { clock, keepAliveMs: 0, filler: "" });
+      call.tell(String(END), listener, { clock, keepAliveMs: 0, filler: "" });
       await promise;
     } finally {
       forget();
