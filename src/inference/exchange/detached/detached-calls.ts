@@ -258,7 +258,7 @@ export class DetachedCalls implements LogKeeper {
     if (running === undefined) return;
     this.#running.delete(id);
     this.#writer.leave(running);
-    this.#orgs.count(orgId, id, reply.events.bytes);
+    this.#orgs.count(orgId, id, reply.bytes);
     if (running.progress === undefined) {
       this.#logs.delete(id);
       this.#orgs.remove(orgId, id);
@@ -309,7 +309,7 @@ export class DetachedCalls implements LogKeeper {
     const { callBytes, orgBytes } = this.#ports.bounds;
     const { call, events } = reply;
     const { id, orgId } = call;
-    this.#orgs.count(orgId, id, events.bytes);
+    this.#orgs.count(orgId, id, reply.bytes);
     const beyondOrg = this.#makeRoom(orgId, id) - orgBytes;
     const beyond = Math.max(events.bytes - callBytes, Math.min(beyondOrg, events.bytes / 2));
     if (beyond <= 0) return [];
@@ -317,7 +317,7 @@ export class DetachedCalls implements LogKeeper {
     // Some more, so that not each event has something dropped.
     const { dropped, keptFrom, bytes } = oldest(parts, beyond + Math.min(callBytes, events.bytes) / 16);
     if (dropped.length > 0) events.dropTo(keptFrom, bytes);
-    this.#orgs.count(orgId, id, events.bytes);
+    this.#orgs.count(orgId, id, reply.bytes);
     return dropped;
   }
 

@@ -62,6 +62,11 @@ export class DetachedReply implements ClientReply, CallLog {
     return this.#whole;
   }
 
+  /** Bytes of what is kept of what it said. */
+  get bytes(): number {
+    return this.events.bytes + (this.#whole?.body.length ?? 0);
+  }
+
   /** Whole answers of ended calls are read from the store. */
   leaveMemory(): void {
     this.#whole = undefined;

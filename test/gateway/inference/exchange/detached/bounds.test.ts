@@ -77,6 +77,26 @@ test("an org's oldest ended calls go first, and what is kept stays within its bo
   expect(await metric(gateway, "weir_detached_bytes")).toBeLessThan(2.5 * MOST);
 });
 
+test.each([{}, { data_policy: "zdr" }])(
+  "whole answers count in what is kept of an org, as streams do, with %o",
+  async (policy) => {
+    const ids: string[] = [];
+    let bytes = 0;
+    while (bytes <= 2 * MOST) {
+      const response = await begin(gateway, "chat", {
+        body: { stream: false },
+        svc: { ...by("sudden"), ...policy },
+      });
+      bytes += (await response.text()).length;
+      ids.push(response.headers.get("x-svc-request-id") ?? "");
+    }
+    expect(ids.length).toBeGreaterThan(2);
+    const found = await Promise.all(ids.map((id) => resumed(gateway, id)));
+    expect([found[0]?.status, found.at(-1)?.status]).toEqual([404, 200]);
+    expect(await metric(gateway, "weir_detached_bytes")).toBeGreaterThan(MOST);
+  },
+);
+
 /** All that is in files of the data folder. */
 const onDisk = (): Buffer =>
   Buffer.concat(
