@@ -79,15 +79,19 @@ export const detachedOperations = ({ calls, clock, keepAliveMs }: DetachedOperat
 });
 
 /**
- * The answer of a call that is no stream, as the only part of a body: an operation has to end within a time, and a call may run longer.
+ * The answer of a call that is no stream, as a body: an operation has to end within a time, and a call may run longer.
  * @throws WeirError 409 where that is an error, or is not kept any more
  */
 async function* answerOf(found: ReadableCall, hasLeft: () => boolean): AsyncGenerator<Buffer> {
   const whole = await found.whole(hasLeft);
   if (whole === undefined) return;
   if (whole.status >= 400) throw failed(whole);
-  yield whole.body;
+  const { body } = whole;
+  // What a slow client has not taken of a part is copied for it.
+  for (let at = 0; at < body.length; at += PART_BYTES) yield body.subarray(at, at + PART_BYTES);
 }
+
+const PART_BYTES = 64 * 1024;
 
 /** The call was answered with an error: its words are those of the call's format. */
 const failed = ({ status, body }: WholeBody) =>

@@ -42,7 +42,7 @@ async function read(whole: WholeBody): Promise<{ readonly events: EventLog; read
   return { events, stream: stream ?? expect.fail("the answer comes as it is there") };
 }
 
-test("the operation does not wait for the call, whose answer is the only part of the body", async () => {
+test("the operation does not wait for the call, whose answer is the body", async () => {
   const { events, stream } = await read({ status: 200, body: Buffer.from("{}") });
   const reader = new BodyReader(stream.body);
   events.end();
@@ -66,4 +66,17 @@ test("a reader that leaves waits no longer", async () => {
   // As each second does.
   events.look();
   expect(await reader.all).toEqual([]);
+});
+
+test("a slow reader is given a part of a long answer at a time", async () => {
+  const body = Buffer.alloc(300_000, "a");
+  const { events, stream } = await read({ status: 200, body });
+  const reader = new BodyReader((client) => stream.body(client));
+  reader.isFull = true;
+  events.end();
+  await reader.begun;
+  expect(reader.text.length).toBeLessThan(100_000);
+  reader.isFull = false;
+  reader.resume();
+  expect(Buffer.concat(await reader.all).equals(body)).toBe(true);
 });
