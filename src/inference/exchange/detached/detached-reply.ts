@@ -53,9 +53,7 @@ export class DetachedReply implements ClientReply, CallLog {
     this.#keeper = keeper;
     this.#clock = clock;
     this.#client = client;
-    client.onGone(() => {
-      this.#client = undefined;
-    });
+    client.onGone(() => this.#clientIsDone());
   }
 
   whole(): WholeBody | undefined {
@@ -110,7 +108,8 @@ export class DetachedReply implements ClientReply, CallLog {
     if (client === undefined) return;
     client.openStream(headers, filler);
     const options = { clock: this.#clock, filler, keepAliveMs: 0 };
-    this.#reader = new LogReader(this, 0, new ReplyBody(client), options);
+    const done = () => this.#clientIsDone();
+    this.#reader = new LogReader(this, 0, new ReplyBody(client, { resolve: done, reject: done }), options);
     this.#reader.begin();
   }
 
@@ -171,6 +170,11 @@ export class DetachedReply implements ClientReply, CallLog {
     this.events.end();
     this.#onGone = undefined;
     this.#keeper.ended(this);
+  }
+
+  /** It has all, or has left: nothing of its connection is kept with the log. */
+  #clientIsDone(): void {
+    this.#client = this.#reader = undefined;
   }
 
   onDrain(): void {}

@@ -2,7 +2,7 @@
 import type { BodyClient } from "../../../base/operation/body.ts";
 import type { ClientReply } from "../../client-reply.ts";
 
-/** Hears how the body went, where somebody waits for that. */
+/** Hears how the body went. */
 interface Outcome {
   /** The client has all, or has left. */
   resolve(): void;
@@ -12,16 +12,16 @@ interface Outcome {
 
 export class ReplyBody implements BodyClient {
   readonly #reply: ClientReply;
-  readonly #outcome: Outcome | undefined;
+  readonly #outcome: Outcome;
   #resume = () => {};
 
-  constructor(reply: ClientReply, outcome?: Outcome) {
+  constructor(reply: ClientReply, outcome: Outcome) {
     this.#reply = reply;
     this.#outcome = outcome;
     reply.onDrain(() => this.#resume());
     reply.onGone(() => {
       this.#resume();
-      outcome?.resolve();
+      outcome.resolve();
     });
   }
 
@@ -35,12 +35,12 @@ export class ReplyBody implements BodyClient {
 
   end(): void {
     this.#reply.end();
-    this.#outcome?.resolve();
+    this.#outcome.resolve();
   }
 
   fail(error: unknown): void {
     // First: to abort is to be told that the client is gone.
-    this.#outcome?.reject(error);
+    this.#outcome.reject(error);
     this.#reply.abort();
   }
 
