@@ -113,3 +113,23 @@ export const withoutIds = (text: string): string => text.replaceAll(/^id: \d+\n/
 
 /** The beginning of a text up to its last whole event. */
 export const wholeEvents = (text: string): string => text.slice(0, text.lastIndexOf("\n\n") + 2);
+
+/** The texts of the deltas of a stream, in any format. */
+export function wordsIn(text: string): string {
+  const data = eventsIn(text).map((event) => /^data: (\{.*)$/m.exec(event)?.[1] ?? "{}");
+  return data.map((json) => wordsOf(JSON.parse(json))).join("");
+}
+
+function wordsOf({ type, choices, delta, text }: Told): string {
+  const [choice] = choices ?? [];
+  const words = typeof delta === "string" ? delta : delta?.text;
+  return choice?.delta?.content ?? choice?.text ?? words ?? (type === "content.delta" ? text : "") ?? "";
+}
+
+/** What an event has of text, in the formats that there are. */
+interface Told {
+  readonly type?: string;
+  readonly choices?: readonly { readonly delta?: { readonly content?: string }; readonly text?: string }[];
+  readonly delta?: string | { readonly text?: string };
+  readonly text?: string;
+}

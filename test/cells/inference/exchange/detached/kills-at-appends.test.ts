@@ -8,13 +8,13 @@ import { estimateOutputTokens } from "../../../../../src/wire/estimate.ts";
 import { RUNNING } from "../../../../support/background/fixtures.ts";
 import {
   begin,
-  eventsIn,
   idsIn,
   lastOf,
   leftAfter,
   resumed,
   said,
   wholeEvents,
+  wordsIn,
 } from "../../../../support/detached/fixtures.ts";
 import { isThorough } from "../../../../support/effort.ts";
 import { type Answer, callsBy } from "../../../../support/gateway.ts";
@@ -129,15 +129,6 @@ const isSettled = ({ status, text }: { readonly status: number; readonly text: s
 
 const all = () => [cells.at(0), cells.at(1)] as const;
 const keyed = (name: string) => ({ "idempotency-key": name });
-
-/** The texts of a stream's deltas. */
-function wordsIn(text: string): string {
-  const data = eventsIn(text).map((event) => /^data: (\{.*)$/m.exec(event)?.[1] ?? "{}");
-  const told = data.map((json) => JSON.parse(json));
-  return told
-    .map(({ choices, delta }) => choices?.[0]?.delta.content ?? (typeof delta === "string" ? delta : ""))
-    .join("");
-}
 
 function expectNumbered(text: string): void {
   const ids = idsIn(text);
