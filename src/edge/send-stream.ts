@@ -1,4 +1,4 @@
-/** Sends a body as it is made, which goes as fast as the client reads it. */
+/** Sends a body whose source writes it part by part, as fast as the client reads the parts. */
 import type { AnswerStream } from "../base/operation/answer.ts";
 import type { BodyClient } from "../base/operation/body.ts";
 import type { SocketReply } from "./reply.ts";
@@ -59,7 +59,7 @@ class StreamClient implements BodyClient {
     if (this.#hasBegun) this.#reply.abort();
   }
 
-  onRoom(resume: () => void): void {
+  onDrain(resume: () => void): void {
     if (this.gone) resume();
     else this.#resume = resume;
   }

@@ -45,7 +45,7 @@ export class BodyReader implements BodyClient {
     this.#all.reject(error);
   }
 
-  onRoom(resume: () => void): void {
+  onDrain(resume: () => void): void {
     this.resume = resume;
   }
 }

@@ -4,14 +4,14 @@
 export interface BodyClient {
   /** The client has left: nothing more is wanted. */
   readonly gone: boolean;
-  /** The first part begins the answer. False: the client reads slower than is written; wait for `onRoom`. */
+  /** The first part begins the answer. False: the client reads slower than is written; wait for `onDrain`. */
   write(part: Uint8Array): boolean;
   /** The body is whole. */
   end(): void;
   /** The body could not be made: an error where nothing of it was written, else the answer breaks off. */
   fail(error: unknown): void;
   /** Called once the client reads again, or has left. One listener only, asked for where `write` returned false. */
-  onRoom(resume: () => void): void;
+  onDrain(resume: () => void): void;
 }
 
 /** Writes a body, to its end or until the client has left. Called once. @throws what it fails with before its first part */
@@ -26,8 +26,7 @@ export const inParts =
 async function writeParts(parts: AsyncIterable<Uint8Array>, client: BodyClient): Promise<void> {
   try {
     for await (const part of parts) {
-      if (client.gone) return;
-      if (!client.write(part)) await new Promise<void>((resolve) => client.onRoom(resolve));
+      if (!client.write(part)) await new Promise<void>((resolve) => client.onDrain(resolve));
       if (client.gone) return;
     }
     client.end();

@@ -100,7 +100,7 @@ export class RunningResponses {
       write: () => true,
       end: resolve,
       fail: reject,
-      onRoom() {},
+      onDrain() {},
     };
     const forget = timers.after(CANCEL_MS, resolve);
     try {
@@ -173,7 +173,7 @@ class ResponseClient implements BodyClient {
     this.#client.fail(lostOf(error));
   }
 
-  onRoom(resume: () => void): void {
-    this.#client.onRoom(resume);
+  onDrain(resume: () => void): void {
+    this.#client.onDrain(resume);
   }
 }

@@ -60,7 +60,7 @@ export class DetachedReply implements ClientReply, CallLog {
     return this.#whole;
   }
 
-  /** Bytes of what is kept of what it said. */
+  /** Bytes of the events and of the whole answer that are kept. */
   get bytes(): number {
     return this.events.bytes + (this.#whole?.body.length ?? 0);
   }

@@ -56,7 +56,6 @@ export class EventLog {
   /** Numbers of the first events of the parts that the store was given. */
   #starts: number[];
   #isForgotten = false;
-  #waiting: (() => void)[] = [];
   readonly #listeners = new Set<LogListener>();
 
   /**
@@ -97,14 +96,12 @@ export class EventLog {
     }
     if (isStored) this.stored(part.end);
     for (const listener of this.#listeners) listener.grew(part);
-    this.#changed();
   }
 
   /** No event follows: readers that have all of them end. */
   end(): void {
     this.isOver = true;
     for (const listener of this.#listeners) listener.ended();
-    this.#changed();
   }
 
   /** What the store was not given yet, in parts that take the place of those that they are made of. They count as given. */
@@ -236,20 +233,19 @@ export class EventLog {
 
   /** Resolves once there is more, the log has ended, or its readers are to look. */
   changed(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve) => {
+      const changed = () => {
+        this.leave(listener);
+        resolve();
+      };
+      const listener: LogListener = { grew: changed, ended: changed, looked: changed };
+      this.listen(listener);
+    });
   }
 
   /** Readers look how long they were silent. */
   look(): void {
     for (const listener of this.#listeners) listener.looked();
-    this.#changed();
-  }
-
-  #changed(): void {
-    if (this.#waiting.length === 0) return;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
   }
 }
 

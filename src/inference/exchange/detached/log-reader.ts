@@ -1,6 +1,7 @@
 /**
- * One reader of a log of this process. What is said it gets in the same turn, without a wait of its own: a call may have many readers,
- * and each event of it costs each of them a write and little else. What it has missed it gets from the log, in turns with other readers.
+ * One reader of a log of this process. The reader gets each event in the turn in which the call says it, without a wait of its own: a call
+ * may have many readers, and an event costs each of them a write and little else. Events that the reader has missed come from the log, in
+ * turns with other readers.
  */
 import type { BodyClient } from "../../../base/operation/body.ts";
 import { SharedTurns } from "../../../base/turns/shared-turns.ts";
@@ -50,6 +51,7 @@ export class LogReader implements LogListener {
       return;
     }
     this.#next = part.end;
+    // As `#safely`, without a closure for each event.
     try {
       this.#write(part.bytes);
     } catch (error) {
@@ -65,7 +67,7 @@ export class LogReader implements LogListener {
     if (this.#isWaiting || this.#client.gone) this.#goOn();
   }
 
-  /** Its client is told that the call still runs, unless it has not even taken what was said. */
+  /** Tells the client that the call still runs, unless the client has yet to take earlier events. */
   fill(): void {
     if (this.#isWaiting) this.#safely(() => this.#write(this.#filler));
   }
@@ -84,7 +86,7 @@ export class LogReader implements LogListener {
     else if (!this.#hasLeft) this.#safely(() => this.#readOn());
   }
 
-  /** What was thrown into the call's own turn would end the call, and be missed by other readers: so this reader fails alone. */
+  /** An error thrown into the call's own turn would end the call and keep its events from other readers: so this reader fails alone. */
   #safely(act: () => void): void {
     try {
       act();
@@ -126,7 +128,7 @@ export class LogReader implements LogListener {
     this.#lastMs = this.#options.clock.monotonic();
     if (this.#client.write(bytes)) return true;
     this.#isWaiting = false;
-    this.#client.onRoom(() => this.#goOn());
+    this.#client.onDrain(() => this.#goOn());
     return false;
   }
 

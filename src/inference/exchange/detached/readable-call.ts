@@ -10,8 +10,8 @@ export interface ReadableCall {
   /** It went with its cell: of what it said only its end is told. */
   readonly isGone?: boolean;
   /**
-   * Tells its events to a client, at that client's pace, until the call has ended. Fails with a WeirError before its first part: 409 where
-   * what is asked for is not kept any more, 503 where the org has too many readers.
+   * Tells the call's events to a client, at that client's pace, until the call has ended. The client's `fail` gets a WeirError: 409 where
+   * the events that it wants are not kept any more, 503 where the org has too many readers.
    * @param last `Last-Event-ID`, as sent: those behind it; empty: all
    * @throws WeirError 400 where that is no id
    */

@@ -44,7 +44,7 @@ export class ReplyBody implements BodyClient {
     this.#reply.abort();
   }
 
-  onRoom(resume: () => void): void {
+  onDrain(resume: () => void): void {
     this.#resume = resume;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The items that a request names by id: of the conversation that it goes on from, of stored responses, and of other conversations. Only
- * what is of the key's project and environment is found. Ids are looked up before any text is read, so a request that
+ * items of the key's project and environment are found. Ids are looked up before any text is read, so a request that
  * names an unknown item costs little.
  */
 import type { KeyContext } from "../../../account/keyring.ts";

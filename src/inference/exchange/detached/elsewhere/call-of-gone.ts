@@ -1,5 +1,6 @@
 /** A call whose cell is gone, with all that the call had said: its readers are told that it is over. */
 import { fail } from "../../../../base/errors.ts";
+import { inParts } from "../../../../base/operation/body.ts";
 import type { Broken } from "../../errors/broken-off.ts";
 import { brokenOffEvents, wholeBrokenOff } from "../broken-off.ts";
 import type { LoggedCall } from "../call-log.ts";
@@ -45,21 +46,16 @@ export const away = () =>
     retryAfterMs: 1000,
   });
 
+async function* eventsOfGone(...of: Parameters<typeof lastOfGone>): AsyncGenerator<Buffer> {
+  yield await lastOfGone(...of);
+}
+
 function callOfGone(cells: Pick<OtherCells, "failedResponse">, call: LoggedCall): ReadableCall {
   const how = howGone(call);
   return {
     call,
     isGone: true,
-    tell(last, client) {
-      const next = nextBehind(last);
-      lastOfGone(cells, call, next).then(
-        (events) => {
-          client.write(events);
-          client.end();
-        },
-        (error: unknown) => client.fail(error),
-      );
-    },
+    tell: (last, client) => inParts(eventsOfGone(cells, call, nextBehind(last)))(client),
     whole: async () => wholeBrokenOff(call, how),
     // It has ended.
     async cancel() {},
