@@ -67,6 +67,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
   /** Both streams, without colours. */
   readonly output: string;
+  /** Of what it printed to the standard output. */
   readonly lastLine: string;
 }
 
@@ -82,16 +83,20 @@ export const startTests = (folder: string, ...args: string[]): ChildProcess =>
 
 export async function ended(child: ChildProcess): Promise<Ended> {
   let text = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding("utf8").on("data", (piece: string) => {
-      text += piece;
-    });
-  }
+  // What comes over the other pipe may be read later than it was written.
+  let outText = "";
+  child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+    outText += piece;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+  });
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
     child.once("close", (...how) => resolve(how));
   });
-  const output = stripVTControlCharacters(text);
-  return { code, signal, output, lastLine: output.trimEnd().split("\n").at(-1) ?? "" };
+  const lines = stripVTControlCharacters(outText).trimEnd().split("\n");
+  return { code, signal, output: stripVTControlCharacters(text), lastLine: lines.at(-1) ?? "" };
 }
 
 /** Runs the tests of a folder to their end. */
