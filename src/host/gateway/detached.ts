@@ -91,9 +91,10 @@ const othersOf = (
 });
 
 function fateOf(cell: CellStanding | undefined, life: number): Fate {
-  if (cell === undefined) return "unknown";
-  if (life <= cell.retiredLife) return "retired";
-  return life < cell.life ? "over" : "lives";
+  if (cell === undefined) return { kind: "unknown", hasLeft: false };
+  const hasLeft = cell.status === "left";
+  if (life <= cell.retiredLife) return { kind: "retired", hasLeft };
+  return { kind: life < cell.life ? "over" : "lives", hasLeft };
 }
 
 const notStored =

@@ -67,7 +67,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
   /** Both streams, without colours. */
   readonly output: string;
-  /** Of what it printed to the standard output. */
+  /** The last line of its standard output. */
   readonly lastLine: string;
 }
 

@@ -33,6 +33,9 @@ export class ToldCalls {
   readonly #over = new Set<string>();
   /** Redis was told that nothing counts that it had heard of this cell before. */
   #isFormerOver = false;
+  #hasStarted = false;
+  /** None gave way to newer ones. */
+  #isAll = true;
   #hasEnded = false;
   #running: Promise<void> | undefined;
 
@@ -40,8 +43,9 @@ export class ToldCalls {
     this.#options = options;
   }
 
-  /** Once the calls of former lives that are left can be asked for here. */
+  /** Once what is left of the calls of former lives can be asked for here, and was told. */
   start(): void {
+    this.#hasStarted = true;
     this.#work();
   }
 
@@ -54,6 +58,7 @@ export class ToldCalls {
     this.#begun.set(id, call);
     for (const oldest of calls.values()) {
       if (calls.size <= mostOfOrg) break;
+      this.#isAll = false;
       this.takeBack(oldest);
     }
     this.#work();
@@ -85,9 +90,12 @@ export class ToldCalls {
     while (this.#running !== undefined) await this.#running;
   }
 
-  /** What this life told of is forgotten some minutes from now, if Redis answers. */
+  /** What this life told of is forgotten some minutes from now, if Redis answers. What it did not tell of, it does not have. */
   async stop(withinMs: number): Promise<void> {
-    const left = this.idle().then(() => this.#options.lane.send([["calls_left"]]));
+    const left = this.idle().then(() => {
+      const isAll = this.#hasStarted && this.#isAll;
+      return this.#options.lane.send([["calls_left", isAll ? 1 : 0]]);
+    });
     await within(
       withinMs,
       left.catch(() => {}),
@@ -96,7 +104,7 @@ export class ToldCalls {
   }
 
   #work(): void {
-    if (!this.#hasEnded && this.#isLeft()) this.#running ??= this.#run();
+    if (this.#hasStarted && !this.#hasEnded && this.#isLeft()) this.#running ??= this.#run();
   }
 
   #isLeft(): boolean {

@@ -28,6 +28,8 @@ export interface RegisteredCell {
   readonly leasedMicroUsd: number | undefined;
   /** Since it stopped in good order; undefined where it did not, or a release before this one did. */
   readonly leftMs: number | undefined;
+  /** It left, and had told of each detached call that can be read once it runs again. */
+  readonly hasToldCalls: boolean;
 }
 
 export interface Registered {
@@ -38,7 +40,7 @@ export interface Registered {
 
 /** Some milliseconds of Redis. */
 const MOST_ORGS = 1000;
-const FIELDS = 10;
+const FIELDS = 11;
 /** What the script answers of a cell that may not be retired yet. */
 const ALIVE = -1;
 /**
@@ -63,7 +65,7 @@ export async function registeredCells(
   const cells: RegisteredCell[] = [];
   for (let at = 0; at < fields.length; at += FIELDS) {
     const [cell = "", ...texts] = fields.slice(at, at + FIELDS).map(String);
-    const [life, retired, applied, silentMs, awaited, orgs, leased, leftMs, sent] = texts.map(
+    const [life, retired, applied, silentMs, awaited, orgs, leased, leftMs, sent, toldCalls] = texts.map(
       Number,
     ) as Numbers;
     cells.push({
@@ -78,12 +80,13 @@ export async function registeredCells(
       leasedOrgs: orgs,
       leasedMicroUsd: known(leased),
       leftMs: known(leftMs),
+      hasToldCalls: toldCalls === 1,
     });
   }
   return { version: Number(version), cells: cells.sort((a, b) => (a.cell < b.cell ? -1 : 1)) };
 }
 
-type Numbers = [number, number, number, number, number, number, number, number, number];
+type Numbers = [number, number, number, number, number, number, number, number, number, number];
 
 function statusOf(life: number, retired: number, silentMs: number): RegisteredCell["status"] {
   if (life <= retired) return "retired";

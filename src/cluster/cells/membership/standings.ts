@@ -12,6 +12,8 @@ export interface CellStanding {
   readonly sentLife: number;
   /** Since it stopped in good order, milliseconds; undefined where it did not, or it is not known. */
   readonly leftMs: number | undefined;
+  /** See `RegisteredCell`. */
+  readonly hasToldCalls: boolean;
 }
 
 /** What was heard is passed on for so long. */
@@ -61,6 +63,7 @@ const standingOf = ({
   retiredLife,
   sentLife,
   leftMs,
+  hasToldCalls,
 }: RegisteredCell): CellStanding => ({
   name,
   status,
@@ -68,4 +71,5 @@ const standingOf = ({
   retiredLife,
   sentLife,
   leftMs,
+  hasToldCalls,
 });

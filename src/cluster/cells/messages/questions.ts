@@ -65,7 +65,7 @@ const MOST_OPEN = 16_384;
 const OPEN_BYTES = 8_000_000;
 /** Whoever answers has so long. */
 const ANSWER_MS = 30_000;
-/** A cell that left has nothing any more after this: what ended in it can be read for ten minutes. */
+/** A cell that left has nothing any more after this: what ended in it can be read for ten minutes. Redis has what it told of. */
 const LEFT_MS = 660_000;
 /** How the cells stand is known within this time. */
 const LOOK_MS = 250;
@@ -277,5 +277,5 @@ async function isMissing(
   return others === undefined || others.some((cell) => mayAnswer(cell) && !without.has(cell.name));
 }
 
-const mayAnswer = ({ status, leftMs = Number.POSITIVE_INFINITY }: CellStanding): boolean =>
-  status === "alive" || status === "silent" || (status === "left" && leftMs < LEFT_MS);
+const mayAnswer = ({ status, hasToldCalls, leftMs = Number.POSITIVE_INFINITY }: CellStanding): boolean =>
+  status === "alive" || status === "silent" || (status === "left" && !hasToldCalls && leftMs < LEFT_MS);

@@ -2,7 +2,7 @@
 -- KEYS[1] the dataset's key; ARGV: id, most orgs of which a cell's leases are added up.
 -- Returns the version now, and a flat list of: cell, life, newest life that was retired or 0, version it has applied or -1, milliseconds
 -- since it said so or -1, 1 if it has not restated in this term, orgs with leases, sum of those or -1 where they are too many,
--- milliseconds since it left or -1, life up to which what its former lives kept was sent or 0.
+-- milliseconds since it left or -1, life up to which what its former lives kept was sent or 0, 1 if it left and told of all its calls.
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
 local known = redis.call("HMGET", KEYS[1], "id", "filling", "version")
 if not known[1] or known[2] then return redis.error_reply("WEIREMPTY this Redis holds no installation") end
@@ -37,5 +37,6 @@ for i = 1, #lives, 2 do
   local left_at = version == "-1" and redis.call("HGET", prefix .. "left_at", cell)
   add(left_at and string.format("%.0f", math.max(0, now - tonumber(left_at))) or "-1")
   add(redis.call("HGET", prefix .. "sent", cell) or "0")
+  add(version == "-1" and redis.call("HGET", prefix .. "calls_left", cell) == lives[i + 1] and 1 or 0)
 end
 return { known[3], found }

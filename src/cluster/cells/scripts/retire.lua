@@ -39,7 +39,7 @@ if redis.call("HGET", prefix .. "left", cell) ~= life and is_recent(life) then r
 -- One more than any process of it knows: an exchange is accepted from the newest life only.
 redis.call("HSET", prefix .. "retired", cell, redis.call("HINCRBY", prefix .. "lives", cell, 1))
 redis.call("HDEL", prefix .. "applied", cell)
-for _, hash in ipairs({ "left", "left_at", "inserted", "formats", "vouched" }) do redis.call("HDEL", prefix .. hash, cell) end
+for _, hash in ipairs({ "left", "left_at", "calls_left", "inserted", "formats", "vouched" }) do redis.call("HDEL", prefix .. hash, cell) end
 redis.call("HDEL", prefix .. "clock", "d:" .. cell)
 redis.call("SREM", prefix .. "restating", cell)
 -- The latest answer of each of its lanes. Names of cells have no colon.

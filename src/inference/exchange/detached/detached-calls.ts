@@ -56,7 +56,7 @@ export interface CallsElsewhere {
    * @throws WeirError 503 (as a rejection) where a cell that may have it is away
    */
   find(id: string, cell?: string): Promise<ReadableCall | undefined>;
-  /** Readers elsewhere know of a call of this cell from now on, whatever happens to this one. */
+  /** Readers elsewhere know of a call that this cell has from now on, whatever happens to the cell. */
   began(call: LoggedCall): void;
   /** Its stream cannot be read any more. */
   forgot(call: LoggedCall): void;
@@ -122,6 +122,7 @@ export class DetachedCalls implements LogKeeper {
       this.#logs.set(id, new EndedLog({ call, events, endedMs, brokenOff, status, part }));
       this.#orgs.add(orgId, id);
       this.#orgs.count(orgId, id, events.bytes);
+      this.#ports.elsewhere?.began(call);
       // It was closed while this process was away.
       if (this.#ports.isClosed(orgId)) void this.forget(id);
     }

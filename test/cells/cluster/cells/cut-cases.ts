@@ -128,7 +128,7 @@ const ANSWERS: Readonly<Record<string, OperationCase>> = {
   forget_responses: { before: [STORED], send: ["forget_responses", "owner", 1] },
   calls: { before: [TOLD], send: ["calls", ["later", "{}"], ["id"]] },
   calls_former: { formerly: TOLD, send: ["calls_former"] },
-  calls_left: { before: [TOLD], send: ["calls_left"] },
+  calls_left: { before: [TOLD], send: ["calls_left", 1] },
   conversation_new: { send: ["conversation_new", "owner", "conv", DAY_MS, 5] },
   conversation: { before: [CLAIMED], send: CONVERSED },
   forget_conversation: { before: [CONVERSED], send: ["forget_conversation", "owner", "conv"] },

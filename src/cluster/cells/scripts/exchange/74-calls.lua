@@ -2,6 +2,7 @@
 --
 -- {…}:calls                  set: "cell:life" of all below
 -- {…}:calls:<cell>:<life>    hash: id of a call that runs or may be read -> whose it is, as that cell says it
+-- {…}:calls_left             hash: cell -> its life that stopped and had told of each call that can be read once it runs again
 --
 -- A cell takes back what can no longer be read. What a life leaves that is over stays for as long as its calls could have been read: from
 -- the start of the next life on, or from retirement (`retire.lua`), or from its leaving.
@@ -30,8 +31,9 @@ operations.calls_former = function()
   return {}
 end
 
--- { "calls_left" }: the life is over in good order.
-operations.calls_left = function()
+-- { "calls_left", is_all }: the life is over in good order. `is_all`: the cell has no call that it did not tell of.
+operations.calls_left = function(operation)
+  if operation[2] == 1 then redis.call("HSET", key("calls_left"), CELL, LIFE) end
   redis.call("PEXPIRE", key("calls:" .. CELL .. ":" .. LIFE), CALLS_MS)
   return {}
 end

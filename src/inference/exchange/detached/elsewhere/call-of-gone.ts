@@ -29,11 +29,13 @@ export async function goneCall(
     if (told === undefined) return undefined;
     const call = callIn(told.content);
     const fate = await cells.fateOf(told.cell, told.life);
-    if (call === undefined || fate === "unknown") throw away();
-    if (fate === "retired") return callOfGone(cells, call);
-    // The cell's next life has the log, for as long as logs are kept, and has just said that it has none.
+    if (call === undefined || fate.kind === "unknown") throw away();
+    if (fate.kind === "retired") return callOfGone(cells, call);
+    if (fate.kind === "over" && call.isInMemory) return callOfGone(cells, call);
+    // The cell has the log once it runs again.
+    if (fate.hasLeft) throw away();
+    // The cell's newest life would have the log, for as long as logs are kept, and has just said that it has none.
     if (!call.isInMemory) return undefined;
-    if (fate === "over") return callOfGone(cells, call);
   } catch {
     throw away();
   }

@@ -25,8 +25,12 @@ export interface OtherCells {
   failedResponse(call: LoggedCall): MaybePromise<string | undefined>;
 }
 
-/** `over`: the cell has a newer life. `unknown`: of a cell that was not heard of yet. */
-export type Fate = "lives" | "over" | "retired" | "unknown";
+/** What became of a life of a cell. `over`: the cell has a newer one. `unknown`: of a cell that was not heard of yet. */
+export interface Fate {
+  readonly kind: "lives" | "over" | "retired" | "unknown";
+  /** The newest life has stopped. */
+  readonly hasLeft: boolean;
+}
 
 export interface ToldOf {
   readonly cell: string;

@@ -17,6 +17,7 @@ const FORMER = "{weir}:calls:a:0";
 test("calls that were taken back stay so, and those of former lives do not stay for ever", async () => {
   const cell = await bench.cell("a", { hasParts: true });
   const told = openToldCalls(cell);
+  told.start();
   await cell.opened();
   await told.idle();
   const isTold = async (id: string) => (await cell.toldCall(id)) !== undefined;

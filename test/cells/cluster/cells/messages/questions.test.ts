@@ -182,6 +182,21 @@ test.skipIf(missing)("one that left long ago has nothing any more", async () => 
   await gone("l2");
 });
 
+test.skipIf(missing)("one that left and had told of all its calls is not asked for them", async () => {
+  const [a, b] = (await cells("t1", "t2")) as [TestCell, TestCell];
+  await b.lane("calls").send([["calls_left", 1]]);
+  const ask = () => a.questions.ask("where", 1, { withinMs: LONG_MS });
+  expect(await ask()).toEqual(UNKNOWN);
+  await b.stop();
+  open.splice(open.indexOf(b), 1);
+  await until("it is known to have left", ask, equals(NOWHERE));
+  // A further life, which says nothing of the kind.
+  const again = await bench.cell("t2");
+  await again.stop();
+  await until("its further life is known to have left", ask, equals(UNKNOWN));
+  await gone("t2");
+});
+
 test.skipIf(missing)("an answer to an earlier process of a cell does not pass for one of this", async () => {
   const [a, b] = (await cells("p1", "p2")) as [TestCell, TestCell];
   const answers: ((content: string) => void)[] = [];

@@ -60,6 +60,8 @@ async function chargeOf(id: string): Promise<number> {
   return total_micro_usd;
 }
 
+const isCertain = ({ status }: { readonly status: number }) => status !== 503;
+
 async function end(name: string): Promise<void> {
   await cells.kill(name);
   await cells.retire(name);
@@ -185,6 +187,31 @@ test("a call without data retention that had ended before its cell is not said t
       expect(status, text).toBe(404);
     }
   expect(await chargeOf(id)).toBeGreaterThan(0);
+  await end(name);
+});
+
+test("a cell that stopped in good order told of all its calls: any other id is known to be nowhere", async () => {
+  const name = `owner-${++owners}`;
+  const owner = await cells.start(name);
+  const { id } = await leftAfter(owner, "chat", 1, { svc: by("brief") });
+  await until(
+    "it has ended",
+    () => cells.call(cells.at(0), "GET", `/v1/requests/${id}`),
+    ({ status }) => status === 200,
+  );
+  const { text: whole } = await resumed(owner, id);
+  // Of a life before, which the process that stops has told nothing of by itself.
+  await cells.kill(name);
+  await cells.start(name);
+  expect(await cells.stop(name)).toBe(0);
+  const strange = `${id.slice(0, -1)}${id.endsWith("0") ? "1" : "0"}`;
+  for (const at of [cells.at(0), cells.at(1)]) {
+    const { status } = await until("it is known how the cell stands", () => resumed(at, strange), isCertain);
+    expect(status).toBe(404);
+    expect((await resumed(at, id)).status).toBe(503);
+  }
+  await cells.start(name);
+  expect((await known(cells.at(1), id)).text).toBe(whole);
   await end(name);
 });
 

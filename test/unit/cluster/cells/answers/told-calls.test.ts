@@ -2,12 +2,12 @@
 import { expect, test } from "vitest";
 import { ToldCalls } from "../../../../../src/cluster/cells/answers/told-calls.ts";
 import type { Operation } from "../../../../../src/cluster/cells/exchange/exchange.ts";
-import { until } from "../../../../support/wait.ts";
+import { LIMIT_MS, until } from "../../../../support/wait.ts";
 
 const call = (id: string, orgId = "o") => ({ id, orgId });
 
 /** What was sent, exchange by exchange, and a part whose first exchange is over. */
-async function told(mostOfOrg?: number) {
+async function told(mostOfOrg?: number, started = true) {
   const sent: Operation[][] = [];
   const lane = {
     async send(operations: readonly Operation[]) {
@@ -16,7 +16,7 @@ async function told(mostOfOrg?: number) {
     },
   };
   const calls = new ToldCalls({ lane, ...(mostOfOrg !== undefined && { mostOfOrg }) });
-  calls.start();
+  if (started) calls.start();
   await calls.idle();
   return { calls, sent };
 }
@@ -37,6 +37,7 @@ test("a term that begins while calls are on their way is told all of them behind
     },
   };
   const calls = new ToldCalls({ lane });
+  calls.start();
   calls.tell(call("a"));
   await until("they are on their way", () => answers.length === 1);
   calls.restate();
@@ -97,4 +98,26 @@ test("a thousand calls are restated in parts, each of which is sent behind the o
   calls.restate();
   await calls.idle();
   expect(sent.map((operations) => idsOf(operations).length)).toEqual([500, 500]);
+});
+
+test("a cell that stops says whether it told of all its calls", async () => {
+  const last = async (mostOfOrg: number, started = true) => {
+    const { calls, sent } = await told(mostOfOrg, started);
+    for (const id of ["a", "b"]) calls.tell(call(id));
+    await calls.stop(LIMIT_MS);
+    return sent.at(-1);
+  };
+  expect(await last(2)).toEqual([["calls_left", 1]]);
+  expect(await last(1)).toEqual([["calls_left", 0]]);
+  expect(await last(2, false)).toEqual([["calls_left", 0]]);
+});
+
+test("nothing is sent before the start", async () => {
+  const { calls, sent } = await told(2, false);
+  calls.tell(call("a"));
+  await calls.idle();
+  expect(sent).toEqual([]);
+  calls.start();
+  await calls.idle();
+  expect(sent.map(idsOf)).toEqual([["a"]]);
 });

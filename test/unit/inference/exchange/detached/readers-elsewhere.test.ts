@@ -1,5 +1,5 @@
 /** Readers of calls of other cells are counted for as long as they read, however they end: an org may have only so many at a time. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemClock, systemTimers } from "../../../../../src/base/clock.ts";
 import { RunningResponses } from "../../../../../src/inference/exchange/background/running-responses.ts";
 import type { LoggedCall } from "../../../../../src/inference/exchange/detached/call-log.ts";
@@ -47,7 +47,7 @@ function elsewhere() {
   const others = new CallsOfOthers({
     clock: systemClock,
     isRetired: async () => false,
-    fateOf: async () => "lives",
+    fateOf: async () => ({ kind: "lives", hasLeft: false }),
     toldOf: async () => undefined,
     tell() {},
     takeBack() {},
@@ -158,7 +158,7 @@ const NOT_KEPT = { kind: "state", status: 409 };
 const AWAY = { kind: "gateway_unavailable", status: 503 };
 const ITS_END = expect.stringContaining("gateway_unavailable");
 
-test.for<[string, LoggedCall, ToldOf | undefined, Fate, unknown]>([
+test.for<[string, LoggedCall, ToldOf | undefined, Fate["kind"], unknown]>([
   ["forgotten, in memory", IN_MEMORY, undefined, "lives", NOT_KEPT],
   ["forgotten, in the store", CALL, undefined, "lives", NOT_KEPT],
   ["in memory, and its cell began anew", IN_MEMORY, TOLD, "over", ITS_END],
@@ -167,21 +167,21 @@ test.for<[string, LoggedCall, ToldOf | undefined, Fate, unknown]>([
   ["in the store of a retired cell", CALL, undefined, "retired", ITS_END],
   ["in memory, and its cell is not known to be over", IN_MEMORY, TOLD, "lives", AWAY],
   ["in memory, and its cell was not heard of yet", IN_MEMORY, TOLD, "unknown", AWAY],
-])("a call that its cell has no more: %s", async ([, call, told, fate, end]) => {
+])("a call that its cell has no more: %s", async ([, call, told, kind, end]) => {
   const cells = {
     toldOf: async () => told,
-    fateOf: async () => fate,
-    isRetired: async () => fate === "retired",
+    fateOf: async () => ({ kind, hasLeft: false }),
+    isRetired: async () => kind === "retired",
   };
   const [events, whole] = await endOf(await foundThenMissing(call, cells));
   expect({ events, whole }).toMatchObject({ events: end, whole: end });
 });
 
 test("readers of a call in memory wait until it is known that its cell is over", async () => {
-  const fates: Fate[] = ["lives", "lives"];
+  const fates: Fate["kind"][] = ["lives", "lives"];
   const call = await foundThenMissing(IN_MEMORY, {
     toldOf: async () => TOLD,
-    fateOf: async () => fates.pop() ?? "over",
+    fateOf: async () => ({ kind: fates.pop() ?? "over", hasLeft: false }),
     isRetired: async () => false,
   });
   expect(await endOf(call)).toEqual([ITS_END, ITS_END]);
@@ -191,4 +191,31 @@ test("a call in memory of which nothing can be known has no end", async () => {
   const fails = () => Promise.reject(new Error("Redis is away"));
   const call = await foundThenMissing(IN_MEMORY, { toldOf: fails, fateOf: fails, isRetired: fails });
   expect(await endOf(call)).toMatchObject([AWAY, AWAY]);
+});
+
+describe("a call that no cell has, of a cell that has stopped", () => {
+  const foundOf = (call: LoggedCall, kind: Fate["kind"]) =>
+    new CallsOfOthers({
+      clock: systemClock,
+      tell() {},
+      takeBack() {},
+      async stopTelling() {},
+      failedResponse: () => undefined,
+      ask: async () => ({ kind: "nowhere" }),
+      toldOf: async () => ({ ...TOLD, content: call }),
+      fateOf: async () => ({ kind, hasLeft: true }),
+      isRetired: async () => false,
+    }).find(CALL.id);
+
+  test.for(["lives", "over"] as const)(
+    "in the store, it may come back: told by a life that %s",
+    async (kind) => {
+      await expect(foundOf(CALL, kind)).rejects.toMatchObject(AWAY);
+    },
+  );
+
+  test("in memory, it ended with its life where a newer one has begun since", async () => {
+    await expect(foundOf(IN_MEMORY, "lives")).rejects.toMatchObject(AWAY);
+    expect(await foundOf(IN_MEMORY, "over")).toMatchObject({ isGone: true });
+  });
 });
