@@ -38,6 +38,7 @@ export class ToldCalls {
   #isAll = true;
   #hasEnded = false;
   #running: Promise<void> | undefined;
+  #runs = 0;
 
   constructor(options: ToldCallsOptions) {
     this.#options = options;
@@ -92,19 +93,27 @@ export class ToldCalls {
 
   /** What this life told of is forgotten some minutes from now, if Redis answers. What it did not tell of, it does not have. */
   async stop(withinMs: number): Promise<void> {
-    const left = this.idle().then(() => {
-      const isAll = this.#hasStarted && this.#isAll;
-      return this.#options.lane.send([["calls_left", isAll ? 1 : 0]]);
-    });
     await within(
       withinMs,
-      left.catch(() => {}),
+      this.#leave().catch(() => {}),
     );
     this.#hasEnded = true;
   }
 
+  /** Anew where a term began meanwhile, which is told all calls once more. */
+  async #leave(): Promise<void> {
+    for (let runs = -1; runs !== this.#runs; ) {
+      await this.idle();
+      runs = this.#runs;
+      const isAll = this.#hasStarted && this.#isAll;
+      await this.#options.lane.send([["calls_left", isAll ? 1 : 0]]);
+    }
+  }
+
   #work(): void {
-    if (this.#hasStarted && !this.#hasEnded && this.#isLeft()) this.#running ??= this.#run();
+    if (!this.#hasStarted || this.#hasEnded || this.#running !== undefined || !this.#isLeft()) return;
+    this.#runs++;
+    this.#running = this.#run();
   }
 
   #isLeft(): boolean {

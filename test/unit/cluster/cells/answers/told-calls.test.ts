@@ -121,3 +121,36 @@ test("nothing is sent before the start", async () => {
   await calls.idle();
   expect(sent.map(idsOf)).toEqual([["a"]]);
 });
+
+test("a term that begins while a cell says that it stops is told all, and then that it stops", async () => {
+  const answers: (() => void)[] = [];
+  const sent: Operation[][] = [];
+  const lane = {
+    async send(operations: readonly Operation[]) {
+      sent.push([...operations]);
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return [];
+    },
+  };
+  const calls = new ToldCalls({ lane });
+  calls.tell(call("a"));
+  calls.start();
+  const stopped = calls.stop(LIMIT_MS);
+  const answered = async (count: number) => {
+    await until("it is sent", () => answers.length === count);
+    answers[count - 1]?.();
+  };
+  await answered(1);
+  await until("it says that it stops", () => answers.length === 2);
+  calls.restate();
+  await answered(3);
+  answers[1]?.();
+  await answered(4);
+  await stopped;
+  expect(sent.map(([first]) => first?.[0])).toEqual([
+    "calls_former",
+    "calls_left",
+    "calls_former",
+    "calls_left",
+  ]);
+});
