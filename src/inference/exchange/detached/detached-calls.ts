@@ -199,16 +199,24 @@ export class DetachedCalls implements LogKeeper {
     return reply;
   }
 
-  /** Its first attempt begins: from now on a killed process finds it. */
+  /** Its first attempt is about to begin. */
   began(id: string, progress: CallProgress): void {
     const running = this.#running.get(id);
     if (running === undefined) return;
     running.progress = progress;
     this.#ports.elsewhere?.began(running.reply.call);
-    this.grew(running.reply);
   }
 
-  /** @returns puts the beginning of a call's log, before anything is said; to be called in an act. A killed process then finds the call */
+  /** Stores the beginning of a call's log, before anything is told: a killed process then finds each call that a client or a reader knows of. */
+  async storeBeginning(id: string): Promise<void> {
+    const running = this.#running.get(id);
+    if (running === undefined || running.isStored) return;
+    running.reply.hold();
+    await this.#writer.begin(running);
+    running.reply.kept();
+  }
+
+  /** @returns does the same in an act of the caller, before anything is said */
   beginning(id: string): () => void {
     const running = this.#running.get(id);
     return running === undefined || running.isStored ? NOTHING : this.#writer.written(running).put;

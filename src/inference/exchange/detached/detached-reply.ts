@@ -40,6 +40,8 @@ export class DetachedReply implements ClientReply, CallLog {
   #client: ClientReply | undefined;
   /** It reads the log like others, once its stream is open. */
   #reader: LogReader | undefined;
+  /** Opens its stream, once the beginning of the call is kept. */
+  #opening: (() => void) | undefined;
   #filler = "";
   #onGone: (() => void) | undefined;
   /** Events that are in the store already, and leave with the end. */
@@ -92,6 +94,20 @@ export class DetachedReply implements ClientReply, CallLog {
     return { parts, end: this.#last.end, status: undefined };
   }
 
+  /** Until `kept`, nothing is told: who knows of a call finds it, whatever happens to the process. */
+  hold(): void {
+    this.events.hold();
+  }
+
+  /** The beginning of the call is in the store, or will not be. */
+  kept(): void {
+    if (!this.events.isHeld) return;
+    const opening = this.#opening;
+    this.#opening = undefined;
+    this.events.release();
+    opening?.();
+  }
+
   /** The client that made the call has its answer otherwise: what the call says is for readers of the log alone. */
   dismiss(tell: (client: ClientReply) => void): void {
     const client = this.#client;
@@ -104,6 +120,11 @@ export class DetachedReply implements ClientReply, CallLog {
 
   openStream(headers: string, filler: string): void {
     this.#filler = filler;
+    if (this.events.isHeld) this.#opening = () => this.#open(headers, filler);
+    else this.#open(headers, filler);
+  }
+
+  #open(headers: string, filler: string): void {
     const client = this.#client;
     if (client === undefined) return;
     client.openStream(headers, filler);
@@ -160,12 +181,15 @@ export class DetachedReply implements ClientReply, CallLog {
 
   abort(): void {
     if (this.endedMs > 0) return;
+    this.#opening = undefined;
     this.#reader?.leave();
     this.#over();
     this.#client?.abort();
   }
 
   #over(): void {
+    // What the call ended with was stored with its beginning.
+    this.kept();
     this.endedMs = this.#clock.now();
     this.events.end();
     this.#onGone = undefined;

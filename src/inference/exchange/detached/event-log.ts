@@ -56,6 +56,7 @@ export class EventLog {
   /** Numbers of the first events of the parts that the store was given. */
   #starts: number[];
   #isForgotten = false;
+  #isHeld = false;
   readonly #listeners = new Set<LogListener>();
 
   /**
@@ -72,6 +73,20 @@ export class EventLog {
   /** Number of the next event. */
   get next(): number {
     return this.#numbers.next;
+  }
+
+  /** Readers are told nothing for now. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.look();
   }
 
   /** The same events with their numbers, which they have from now on. @param events whole ones */
@@ -95,6 +110,7 @@ export class EventLog {
       if (isStored) this.#give(piece);
     }
     if (isStored) this.stored(part.end);
+    if (this.#isHeld) return;
     for (const listener of this.#listeners) listener.grew(part);
   }
 
@@ -183,7 +199,7 @@ export class EventLog {
    * @returns "lost" where they are not kept any more
    */
   read(number: number): Part | undefined | "lost" {
-    if (number >= this.next) return undefined;
+    if (this.#isHeld || number >= this.next) return undefined;
     if (number < this.keptFrom || this.#isForgotten) return "lost";
     const [oldest] = this.#parts;
     if (oldest !== undefined && number >= oldest.first) return this.#inMemory(number);

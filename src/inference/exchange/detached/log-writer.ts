@@ -76,6 +76,15 @@ export class LogWriter {
     this.#storing ??= setTimeout(() => this.#store(), this.#storeMs).unref();
   }
 
+  /** Stores the beginning of its log at once. Resolves once that is done, or failed. */
+  async begin(running: Running): Promise<void> {
+    const { put, stored } = this.written(running);
+    const { store, onFault } = this.#ports;
+    await store
+      .act(put, { isOwed: true })
+      .then(stored, (error: unknown) => onFault(error, running.reply.call.id));
+  }
+
   /** Its settlement stores the rest. */
   leave(running: Running): void {
     this.#dirty.delete(running);

@@ -14,10 +14,12 @@ import { until } from "../../../../support/wait.ts";
 
 class Client implements ClientReply {
   gone = false;
+  heads = 0;
   told = "";
   /** Its socket takes no more, until `resume` is called. */
   isFull = false;
   resume: (() => void) | undefined;
+  leave = () => {};
 
   send(status: number, _headers: string, body: Buffer | string): void {
     this.told += `${status} ${body}`;
@@ -25,7 +27,9 @@ class Client implements ClientReply {
   sendJson(status: number, _headers: string, body: Buffer | string): void {
     this.told += `${status} ${body}`;
   }
-  openStream(): void {}
+  openStream(): void {
+    this.heads++;
+  }
   write(chunk: Buffer): boolean {
     this.told += chunk.toString();
     return !this.isFull;
@@ -39,7 +43,9 @@ class Client implements ClientReply {
   onDrain(resume: () => void): void {
     this.resume = resume;
   }
-  onGone(): void {}
+  onGone(gone: () => void): void {
+    this.leave = gone;
+  }
 }
 
 const CALL: LoggedCall = {
@@ -145,4 +151,52 @@ describe("a long log", () => {
     expect(told.length).toBeLessThan(120);
     expect(turns).toBeGreaterThan(30);
   });
+});
+
+describe("until the beginning of the call is kept", () => {
+  test("its client is told nothing, nor is any reader, and then all of it", async () => {
+    const client = new Client();
+    const log = new EventLog(undefined);
+    const reply = replyTo(client, log);
+    reply.hold();
+    reply.openStream("", FORMATS.messages.keepAlive);
+    const options = { clock: systemClock, filler: "", keepAliveMs: 0 };
+    const reader = new BodyReader((told) => readable(reply).tell("", told, options));
+    reply.write(event("a"));
+    expect([client.heads, client.told, reader.text, log.read(0)]).toEqual([0, "", "", undefined]);
+    reply.kept();
+    expect([client.heads, client.told, reader.text]).toEqual([
+      1,
+      `id: 0\n${event("a")}`,
+      `id: 0\n${event("a")}`,
+    ]);
+    reply.write(event("b"));
+    expect(client.told).toBe(reader.text);
+  });
+
+  test("a call that ends before has its end stored with its beginning, and tells both", () => {
+    const client = new Client();
+    const reply = replyTo(client);
+    reply.hold();
+    reply.openStream("", FORMATS.messages.keepAlive);
+    reply.write(event("a"));
+    reply.end(event("z"));
+    reply.kept();
+    expect([client.heads, client.told]).toEqual([1, `id: 0\n${event("a")}id: 1\n${event("z")}<end>`]);
+  });
+
+  test.for(["leaves", "is answered otherwise", "is cut off"])(
+    "a client that %s meanwhile is told no head",
+    (how) => {
+      const client = new Client();
+      const reply = replyTo(client);
+      reply.hold();
+      reply.openStream("", FORMATS.messages.keepAlive);
+      if (how === "leaves") client.leave();
+      else if (how === "is cut off") reply.abort();
+      else reply.dismiss(() => {});
+      reply.kept();
+      expect(client.heads).toBe(0);
+    },
+  );
 });
