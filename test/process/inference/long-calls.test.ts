@@ -112,6 +112,21 @@ test("used as the page says, they print the answer", async () => {
   expect(await printed("python3", "used.py", pythons + usedThere)).toEqual(said);
 });
 
+test("used as the page says, they end with the words of a call's error", async () => {
+  const failing = (code: string) =>
+    code.replace("Write a long story.", "Write. [[sim tokens=20 fault=error_mid after=5]]");
+  for (const [language, program, file] of [
+    ["ts", process.execPath, "failed.mts"],
+    ["python", "python3", "failed.py"],
+  ] as const) {
+    if (language === "python" && !hasPython) continue;
+    const [client = "", use = ""] = examplesIn(language);
+    await expect(printed(program, file, client + failing(use)), language).rejects.toThrow(
+      /Error: The provider behind .* failed\./,
+    );
+  }
+});
+
 test("they have forty lines, and a few around them", () => {
   for (const language of ["ts", "python"])
     expect(exampleIn(language).trim().split("\n").length, language).toBeLessThanOrEqual(46);
