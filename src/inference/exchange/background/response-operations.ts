@@ -5,6 +5,7 @@ import { FullAnswer, raw } from "../../../base/operation/answer.ts";
 import * as field from "../../../base/operation/fields.ts";
 import { operation } from "../../../base/operation/operation.ts";
 import { responsesReplySchema } from "../../../wire/responses/schema.ts";
+import { nextBehind } from "../detached/read-log.ts";
 import type { InputItems } from "../kept/input-items.ts";
 import { itemPages } from "../kept/item-pages.ts";
 import { MOST_QUOTED } from "../kept/stored-responses.ts";
@@ -20,12 +21,13 @@ const getQuery = z.object({
     .describe(
       "True: its events as a stream, while its call runs and for ten minutes after. Only in the background.",
     ),
-  starting_after: z.coerce
-    .number()
-    .int()
-    .min(0)
+  // An empty one would be read as the number 0.
+  starting_after: z
+    .preprocess((text) => (text === "" ? undefined : text), z.coerce.number().int().min(0).optional())
     .optional()
-    .describe("With `stream`: the events after that `sequence_number`."),
+    .describe(
+      "With `stream`: the events after that `sequence_number`; a header `Last-Event-ID` goes before it.",
+    ),
   include: z
     .union([z.string(), z.array(z.string())])
     .optional()
@@ -56,12 +58,14 @@ const operationsOf = ({ responses, inputItems }: ResponseOperationsDeps, running
     output: responsesReplySchema,
     otherTypes: ["text/event-stream"],
     errors: ["not_found", "gateway_unavailable"],
-    run: async ({ params: { id }, query }, caller) => {
+    run: async ({ params: { id }, query }, caller, head) => {
       await responses.turns.next(caller.orgId);
       const found = await responses.get(caller, id);
       if (found === undefined) throw notFound(id);
       if (query.stream === "false") return raw("application/json", running.shown(found));
-      const body = await running.events(caller, id, found, query.starting_after);
+      // A reader that comes again has the address of its first reading, and has got further.
+      const next = nextBehind(head.header("last-event-id")) || (query.starting_after ?? -1) + 1;
+      const body = await running.events(caller, id, found, next);
       return new FullAnswer<never>(
         { headers: STREAM_HEADERS },
         { stream: { type: "text/event-stream; charset=utf-8", body } },

@@ -46,10 +46,10 @@ export class RunningResponses {
 
   /**
    * The events of a stored response. The body fails with a WeirError 400 before its first part where they are not all kept any more.
-   * @param after number of the event before the first that is wanted; undefined: all are
+   * @param next number of the first event that is wanted; 0: all are
    * @throws WeirError 400 where there are none
    */
-  async events(asker: Asker, id: string, stored: StoredResponse, after: number | undefined): Promise<Body> {
+  async events(asker: Asker, id: string, stored: StoredResponse, next: number): Promise<Body> {
     if (stored.background === undefined) throw notStreamed(NOT_IN_BACKGROUND);
     const call = await this.#callOf(asker, id, stored.background);
     if (call === undefined && stored.background.status === "in_progress")
@@ -59,7 +59,7 @@ export class RunningResponses {
       throw notStreamed(NO_LONGER);
     const { clock, keepAliveMs } = this.#deps;
     const options = { clock, keepAliveMs, filler: FORMAT.keepAlive };
-    const last = after === undefined ? "" : String(Math.min(after, END));
+    const last = next === 0 ? "" : String(Math.min(next - 1, END));
     return (client) => call.tell(last, new ResponseClient(client), options);
   }
 

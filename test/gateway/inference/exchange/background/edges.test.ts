@@ -207,6 +207,24 @@ describe("is read", () => {
       expect(await eventsOf(json.id, after)).toEqual([]);
     const all = await eventsOf(json.id);
     expect(await eventsOf(json.id, 3)).toEqual(all.slice(4));
+    const empty = await get(`/v1/responses/${json.id}?stream=true&starting_after=`);
+    expect(empty.text.slice(0, 30)).toMatch(/^id: 0\n/);
+  });
+
+  test("as a stream behind Last-Event-ID, which readers of event streams send when they come again", async () => {
+    const { json } = await begin(own.gateway);
+    await endOf(own.gateway, json.id);
+    const all = await eventsOf(json.id);
+    const behind = async (last: string, query = "") => {
+      const headers = { "last-event-id": last };
+      return await own.gateway.call("GET", `/v1/responses/${json.id}?stream=true${query}`, { headers });
+    };
+    const numbersIn = (text: string) => sseEvents(text).map(({ data }) => JSON.parse(data).sequence_number);
+    const numbers = all.map(({ sequence_number }) => sequence_number);
+    expect(numbersIn((await behind("3")).text)).toEqual(numbers.slice(4));
+    // The address is that of the first reading.
+    expect(numbersIn((await behind("5", "&starting_after=3")).text)).toEqual(numbers.slice(6));
+    expect(errorOf(await behind("abc"))).toMatchObject({ status: 400, param: "Last-Event-ID" });
   });
 
   test("with what it was made from, before its end and after it", async () => {
