@@ -7,7 +7,7 @@
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail, type WeirError } from "../../base/errors.ts";
-import { REQUEST_ID } from "../../base/ids.ts";
+import { NO_REQUEST_ID, REQUEST_ID } from "../../base/ids.ts";
 import { incompleteSince } from "../../base/operation/incomplete-since.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { DAY_MS } from "../../base/time.ts";
@@ -59,10 +59,7 @@ const RETRY_MS = 1000;
 const EXPIRED = { payloadState: "expired" } as const;
 
 const idPath = z.object({
-  id: z
-    .string()
-    .regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32")
-    .describe("Request id of the call."),
+  id: z.string().regex(REQUEST_ID, NO_REQUEST_ID).describe("Request id of the call."),
 });
 
 interface FoundRecord {

@@ -6,7 +6,7 @@ import pLimit, { type LimitFunction } from "p-limit";
 import { z } from "zod";
 import type { Clock, Timers } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import { REQUEST_ID } from "../../base/ids.ts";
+import { NO_REQUEST_ID, REQUEST_ID } from "../../base/ids.ts";
 import { type EventSink, streamOperation } from "../../base/operation/event-stream.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import { maySeeRecord } from "../requests/record-access.ts";
@@ -38,7 +38,7 @@ const query = z.object({
   ...FILTERS,
   after: z
     .string()
-    .regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32")
+    .regex(REQUEST_ID, NO_REQUEST_ID)
     .optional()
     .describe(
       "Begin with what was settled after this call. The header `Last-Event-ID` says the same and goes before.",

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
-import { REQUEST_ID } from "../../base/ids.ts";
+import { NO_REQUEST_ID, REQUEST_ID } from "../../base/ids.ts";
 import { answer, raw } from "../../base/operation/answer.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import type { Book } from "../../credits/ledger/book.ts";
@@ -44,10 +44,7 @@ export function receiptOperations(deps: ReceiptDeps) {
       access: "read:usage / viewer",
       group: "Usage",
       params: z.object({
-        id: z
-          .string()
-          .regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32")
-          .describe("Request id of the call."),
+        id: z.string().regex(REQUEST_ID, NO_REQUEST_ID).describe("Request id of the call."),
       }),
       output: z.undefined(),
       otherTypes: [JOSE_TYPE],

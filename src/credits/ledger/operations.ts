@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
-import { REQUEST_ID } from "../../base/ids.ts";
+import { NO_REQUEST_ID, REQUEST_ID } from "../../base/ids.ts";
 import { raw } from "../../base/operation/answer.ts";
 import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
@@ -72,7 +72,7 @@ const ledgerQuery = z.object({
     .describe("What the entry is: `settle`, `topup`, `refund`, `grant`, …"),
   request_id: z
     .string()
-    .regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32")
+    .regex(REQUEST_ID, NO_REQUEST_ID)
     .optional()
     .describe(
       "Only entries of this request: its charge, and what an operator posted with it as `idempotency_key`.",

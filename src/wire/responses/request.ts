@@ -198,7 +198,8 @@ function refuseUnsupported(body: ResponsesRequestBody): void {
 /** An answer that comes later is asked for by its id: it must be kept. As OpenAI refuses it. */
 function refuseForgotten({ background, store }: ResponsesRequestBody): void {
   if (background !== true || store !== false) return;
-  const message = "Background responses require store to be enabled.";
+  const message =
+    'Background responses require store to be enabled: leave out `store: false`. With svc.on_disconnect "detach" in place of background, the call goes on without its client.';
   throw fail("unsupported_option", message, { param: "/background" });
 }
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Clock } from "../../../base/clock.ts";
 import { fail } from "../../../base/errors.ts";
-import { REQUEST_ID } from "../../../base/ids.ts";
+import { NO_REQUEST_ID, REQUEST_ID } from "../../../base/ids.ts";
 import { FullAnswer } from "../../../base/operation/answer.ts";
 import { type Body, inParts } from "../../../base/operation/body.ts";
 import * as field from "../../../base/operation/fields.ts";
@@ -22,7 +22,7 @@ export interface DetachedOperationsDeps {
 const idPath = z.object({
   id: z
     .string()
-    .regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32")
+    .regex(REQUEST_ID, NO_REQUEST_ID)
     .describe("Request id of the call: the header `x-svc-request-id` of its answer."),
 });
 

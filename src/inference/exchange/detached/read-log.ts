@@ -15,9 +15,11 @@ export interface ReadOptions {
 export function nextBehind(last: string): number {
   if (last === "") return 0;
   if (!/^\d{1,15}$/.test(last))
-    throw fail("invalid_value", "Last-Event-ID is not the id of an event of this stream: a whole number.", {
-      param: "Last-Event-ID",
-    });
+    throw fail(
+      "invalid_value",
+      "Last-Event-ID is not the id of an event of this stream, which is a whole number. Send the id of the last event that you have, or leave the header out to read from the start.",
+      { param: "Last-Event-ID" },
+    );
   return Number(last) + 1;
 }
 

@@ -47,7 +47,12 @@ describe("is refused", () => {
     [
       "without storing",
       { store: false },
-      { param: "/background", message: "Background responses require store to be enabled." },
+      {
+        param: "/background",
+        message: expect.stringMatching(
+          /^Background responses require store to be enabled: .*svc\.on_disconnect "detach"/,
+        ),
+      },
     ],
     ["by its type", { background: "yes" }, { param: "/background" }],
     ["beside an end with its client", { svc: { on_disconnect: "cancel" } }, { param: "/svc/on_disconnect" }],

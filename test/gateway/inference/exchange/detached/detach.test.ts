@@ -187,6 +187,15 @@ describe("who may read", () => {
     const { id } = await leftAfter(gateway, "chat", 1, { svc: by("talks") });
     const { status, text } = await resumed(gateway, id, "abc");
     expect([status, JSON.parse(text).error.param]).toEqual([400, "Last-Event-ID"]);
+    expect(JSON.parse(text).error.message).toContain("leave the header out to read from the start");
+    await resumed(gateway, id);
+  });
+
+  test("the id of an answer in place of its call's is refused with where that is", async () => {
+    const { id } = await leftAfter(gateway, "chat", 1, { svc: by("talks") });
+    const { status, text } = await resumed(gateway, `chatcmpl-${id}`);
+    expect([status, JSON.parse(text).error.param]).toEqual([400, "/id"]);
+    expect(JSON.parse(text).error.message).toContain("x-svc-request-id");
     await resumed(gateway, id);
   });
 });
