@@ -200,7 +200,7 @@ test("a cell that stopped in good order told of all its calls: any other id is k
     ({ status }) => status === 200,
   );
   const { text: whole } = await resumed(owner, id);
-  // Of a life before, which the process that stops has told nothing of by itself.
+  // From a life before: the process that stops has told nothing of it by itself.
   await cells.kill(name);
   await cells.start(name);
   expect(await cells.stop(name)).toBe(0);
