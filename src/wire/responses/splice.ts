@@ -51,7 +51,9 @@ export const responsesSplice: Passage<ResponsesRequest> = {
   stream(request, identity) {
     const others = historyMembers(request);
     if (!request.isBackground) return new ResponsesSpliceStream(identity, others);
-    return new ResponsesSpliceStream(identity, { ...others, background: "true" }, EVENTS_BEFORE);
+    // Its client was told when it was made before an upstream was asked.
+    const told = { ...others, background: "true", created_at: String(identity.createdS) };
+    return new ResponsesSpliceStream(identity, told, EVENTS_BEFORE);
   },
   restating: responsesRestating,
 };

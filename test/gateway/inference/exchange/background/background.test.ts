@@ -46,6 +46,7 @@ describe.each(DIALECTS)("at an upstream that speaks %s", (dialect) => {
     expect(["in_progress", "completed"]).toContain(running.status);
     const ended = await polled(own.openai, queued.id);
     expect(ended).toMatchObject({ id: queued.id, status: "completed", background: true, error: null });
+    expect(ended.created_at).toBe(queued.created_at);
     const plain = await own.openai.responses.create(asked);
     expect(ended.output_text).toBe(plain.output_text);
     expect(ended.output_text).not.toBe("");
@@ -69,6 +70,8 @@ describe.each(DIALECTS)("at an upstream that speaks %s", (dialect) => {
     const last = live.at(-1) as Extract<Event, { type: "response.completed" }>;
     expect(last.type).toBe("response.completed");
     const { id } = last.response;
+    const told = live.flatMap((event) => ("response" in event ? [event.response.created_at] : []));
+    expect(told).toEqual(told.map(() => told[0]));
     expect(await all(await own.openai.responses.retrieve(id, { stream: true }))).toEqual(live);
     for (const after of [0, 1, 2, Math.floor(live.length / 2), live.length - 2, live.length - 1]) {
       const rest = await all(
