@@ -206,7 +206,7 @@ export class Exchange {
       const progress = progressOf(this.#deps.settle, call, () => attempts.leader);
       this.#deps.detached.began(call.requestId, progress);
       // Its upstream is not kept waiting for it.
-      if (!call.isBackground) void this.#deps.detached.storeBeginning(call.requestId);
+      if (!call.isBackground) this.#deps.detached.storeBeginning(call.requestId);
     }
     if (call.isBackground) this.#later(call, accepted(this.#deps.accept, call), () => this.#run(attempts));
     else this.#run(attempts);

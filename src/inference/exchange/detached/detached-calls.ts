@@ -208,12 +208,17 @@ export class DetachedCalls implements LogKeeper {
   }
 
   /** Stores the beginning of a call's log, before anything is told: a killed process then finds each call that a client or a reader knows of. */
-  async storeBeginning(id: string): Promise<void> {
+  storeBeginning(id: string): void {
     const running = this.#running.get(id);
     if (running === undefined || running.isStored) return;
-    running.reply.hold();
-    await this.#writer.begin(running);
-    running.reply.kept();
+    const { reply } = running;
+    reply.hold();
+    const fault = (error: unknown) => this.#ports.onFault(error, id);
+    this.#writer
+      .begin(running)
+      .catch(fault)
+      .then(() => reply.kept())
+      .catch(fault);
   }
 
   /** @returns does the same in an act of the caller, before anything is said */

@@ -76,13 +76,11 @@ export class LogWriter {
     this.#storing ??= setTimeout(() => this.#store(), this.#storeMs).unref();
   }
 
-  /** Stores the beginning of its log at once. Resolves once that is done, or failed. */
+  /** Stores the beginning of its log at once. @throws Error of the store */
   async begin(running: Running): Promise<void> {
     const { put, stored } = this.written(running);
-    const { store, onFault } = this.#ports;
-    await store
-      .act(put, { isOwed: true })
-      .then(stored, (error: unknown) => onFault(error, running.reply.call.id));
+    await this.#ports.store.act(put, { isOwed: true });
+    stored();
   }
 
   /** Its settlement stores the rest. */
