@@ -91,10 +91,12 @@ const othersOf = (
 });
 
 function fateOf(cell: CellStanding | undefined, life: number): Fate {
-  if (cell === undefined) return { kind: "unknown", hasLeft: false };
+  if (cell === undefined) return { kind: "unknown", mayReturn: false };
+  if (life <= cell.retiredLife) return { kind: "retired", mayReturn: false };
   const hasLeft = cell.status === "left";
-  if (life <= cell.retiredLife) return { kind: "retired", hasLeft };
-  return { kind: life < cell.life ? "over" : "lives", hasLeft };
+  if (life >= cell.life) return { kind: "lives", mayReturn: hasLeft };
+  // Calls of earlier lives that it has are among those that the newest told of.
+  return { kind: "over", mayReturn: hasLeft && !cell.hasToldCalls };
 }
 
 const notStored =

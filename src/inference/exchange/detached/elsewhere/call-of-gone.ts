@@ -33,7 +33,7 @@ export async function goneCall(
     if (fate.kind === "retired") return callOfGone(cells, call);
     if (fate.kind === "over" && call.isInMemory) return callOfGone(cells, call);
     // The cell has the log once it runs again.
-    if (fate.hasLeft) throw away();
+    if (fate.mayReturn) throw away();
     // The cell's newest life would have the log, for as long as logs are kept, and has just said that it has none.
     if (!call.isInMemory) return undefined;
   } catch {

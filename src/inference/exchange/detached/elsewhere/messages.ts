@@ -28,8 +28,8 @@ export interface OtherCells {
 /** What became of a life of a cell. `over`: the cell has a newer one. `unknown`: of a cell that was not heard of yet. */
 export interface Fate {
   readonly kind: "lives" | "over" | "retired" | "unknown";
-  /** The newest life has stopped. */
-  readonly hasLeft: boolean;
+  /** The cell has stopped, and may have calls of this life once it runs again. */
+  readonly mayReturn: boolean;
 }
 
 export interface ToldOf {

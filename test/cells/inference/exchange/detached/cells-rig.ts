@@ -192,6 +192,16 @@ export class DetachedCells {
     return { ids, leftMs: Number(await this.#link.call("PTTL", key)) };
   }
 
+  /** The cell told of a further call, like one that it told of, as one that is killed before it has stored anything of it. */
+  async tellOf(name: string, like: string, id: string): Promise<void> {
+    const lives = ((await this.#link.call("SMEMBERS", "{weir}:calls")) as Buffer[]).map(String);
+    for (const life of lives.filter((life) => life.startsWith(`${name}:`))) {
+      const said = await this.#link.call("HGET", `{weir}:calls:${life}`, like);
+      if (said !== null)
+        await this.#link.call("HSET", `{weir}:calls:${life}`, id, String(said).replaceAll(like, id));
+    }
+  }
+
   /** Any route, at one cell. */
   async call({ url }: At, method: string, path: string): Promise<Answer> {
     return await callsBy(this.gateway, url, this.gateway.simulator).call(method, path);

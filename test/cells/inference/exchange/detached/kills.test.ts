@@ -215,6 +215,32 @@ test("a cell that stopped in good order told of all its calls: any other id is k
   await end(name);
 });
 
+test("a call that a killed cell had told of and not stored is nowhere, also once the cell's next life has stopped", async () => {
+  const name = `owner-${++owners}`;
+  const owner = await cells.start(name);
+  const { id } = await leftAfter(owner, "chat", 1, { svc: by("brief") });
+  await until(
+    "it has ended",
+    () => cells.call(cells.at(0), "GET", `/v1/requests/${id}`),
+    ({ status }) => status === 200,
+  );
+  await cells.kill(name);
+  const [lost, strange] = ["X", "Y"].map((last) => id.slice(0, -1) + last) as [string, string];
+  await cells.tellOf(name, id, lost);
+  await cells.start(name);
+  expect((await resumed(cells.at(0), lost)).status).toBe(404);
+  expect(await cells.stop(name)).toBe(0);
+  const { status } = await until(
+    "it is known how the cell stands",
+    () => resumed(cells.at(0), strange),
+    isCertain,
+  );
+  expect(status).toBe(404);
+  expect((await resumed(cells.at(0), lost)).status).toBe(404);
+  expect((await resumed(cells.at(0), id)).status).toBe(503);
+  await end(name);
+});
+
 test("a reader whose cell is killed goes on at the next", async () => {
   const reader = await cells.start("reader");
   const { id } = await leftAfter(cells.at(0), "chat", 1, { svc: by("slow") });

@@ -47,7 +47,7 @@ function elsewhere() {
   const others = new CallsOfOthers({
     clock: systemClock,
     isRetired: async () => false,
-    fateOf: async () => ({ kind: "lives", hasLeft: false }),
+    fateOf: async () => ({ kind: "lives", mayReturn: false }),
     toldOf: async () => undefined,
     tell() {},
     takeBack() {},
@@ -170,7 +170,7 @@ test.for<[string, LoggedCall, ToldOf | undefined, Fate["kind"], unknown]>([
 ])("a call that its cell has no more: %s", async ([, call, told, kind, end]) => {
   const cells = {
     toldOf: async () => told,
-    fateOf: async () => ({ kind, hasLeft: false }),
+    fateOf: async () => ({ kind, mayReturn: false }),
     isRetired: async () => kind === "retired",
   };
   const [events, whole] = await endOf(await foundThenMissing(call, cells));
@@ -181,7 +181,7 @@ test("readers of a call in memory wait until it is known that its cell is over",
   const fates: Fate["kind"][] = ["lives", "lives"];
   const call = await foundThenMissing(IN_MEMORY, {
     toldOf: async () => TOLD,
-    fateOf: async () => ({ kind: fates.pop() ?? "over", hasLeft: false }),
+    fateOf: async () => ({ kind: fates.pop() ?? "over", mayReturn: false }),
     isRetired: async () => false,
   });
   expect(await endOf(call)).toEqual([ITS_END, ITS_END]);
@@ -194,7 +194,7 @@ test("a call in memory of which nothing can be known has no end", async () => {
 });
 
 describe("a call that no cell has, of a cell that has stopped", () => {
-  const foundOf = (call: LoggedCall, kind: Fate["kind"]) =>
+  const foundOf = (call: LoggedCall, kind: Fate["kind"], mayReturn = true) =>
     new CallsOfOthers({
       clock: systemClock,
       tell() {},
@@ -203,7 +203,7 @@ describe("a call that no cell has, of a cell that has stopped", () => {
       failedResponse: () => undefined,
       ask: async () => ({ kind: "nowhere" }),
       toldOf: async () => ({ ...TOLD, content: call }),
-      fateOf: async () => ({ kind, hasLeft: true }),
+      fateOf: async () => ({ kind, mayReturn }),
       isRetired: async () => false,
     }).find(CALL.id);
 
@@ -213,6 +213,10 @@ describe("a call that no cell has, of a cell that has stopped", () => {
       await expect(foundOf(CALL, kind)).rejects.toMatchObject(AWAY);
     },
   );
+
+  test("in the store, it was forgotten where an earlier life told of it, and the newest told of all but it", async () => {
+    expect(await foundOf(CALL, "over", false)).toBeUndefined();
+  });
 
   test("in memory, it ended with its life where a newer one has begun since", async () => {
     await expect(foundOf(IN_MEMORY, "lives")).rejects.toMatchObject(AWAY);
