@@ -66,6 +66,8 @@ export interface Cell {
   readonly clock: SharedClock;
   /** The version of the shared rows here. */
   version(): number;
+  /** See `Session.term`. */
+  term(): string;
   /** A conversation with the dataset for another part of the cell. */
   lane(name: string): Lane;
   /** A part of the cell says what others must know: see `Restating`. Before `opened`. */
@@ -200,6 +202,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
       reads: made.reads,
       seenEverywhere: () => beats.everyoneHas(replica.positionRead().version, EVERYWHERE_MS),
       version: () => follower.version,
+      term: () => session.term,
       lane: (name) => session.lane(name),
       caughtUp,
       look: async (names) =>

@@ -11,6 +11,8 @@ import { within } from "../within.ts";
 export interface ToldCallsOptions {
   /** A lane that only this part uses. */
   readonly lane: { send(operations: readonly Operation[]): Promise<RedisValue[][]> };
+  /** The term that Redis is in, as far as the cell has heard. */
+  readonly term: () => string;
   /** Calls of an org that this cell tells of; the oldest give way to newer ones. Default: 10,000. */
   readonly mostOfOrg?: number;
 }
@@ -33,6 +35,8 @@ export class ToldCalls {
   readonly #over = new Set<string>();
   /** Redis was told that nothing counts that it had heard of this cell before. */
   #isFormerOver = false;
+  /** The term in which all is told that is not left. */
+  #term: string;
   #hasStarted = false;
   /** None gave way to newer ones. */
   #isAll = true;
@@ -42,6 +46,7 @@ export class ToldCalls {
 
   constructor(options: ToldCallsOptions) {
     this.#options = options;
+    this.#term = options.term();
   }
 
   /** Once what is left of the calls of former lives can be asked for here, and was told. */
@@ -82,6 +87,7 @@ export class ToldCalls {
    */
   restate(): void {
     this.#isFormerOver = false;
+    this.#term = this.#options.term();
     for (const calls of this.#orgs.values()) for (const [id, call] of calls) this.#begun.set(id, call);
     this.#work();
   }
@@ -97,6 +103,16 @@ export class ToldCalls {
       withinMs,
       this.#leave().catch(() => {}),
     );
+  }
+
+  /** Also where it is not waited for any more: Redis may answer later, as a replica that lacks some calls. */
+  async #leave(): Promise<void> {
+    do {
+      await this.idle();
+      const isAll = this.#hasStarted && this.#isAll;
+      await this.#options.lane.send([["calls_left", isAll ? this.#term : ""]]);
+      // A term that began meanwhile is told all calls behind it.
+    } while (this.#running !== undefined);
     this.#hasEnded = true;
   }
 
@@ -150,8 +166,8 @@ export class ToldCalls {
   }
 }
 
-export function openToldCalls(cell: Pick<Cell, "lane" | "restates">): ToldCalls {
-  const told = new ToldCalls({ lane: cell.lane("calls") });
+export function openToldCalls(cell: Pick<Cell, "lane" | "restates" | "term">): ToldCalls {
+  const told = new ToldCalls({ lane: cell.lane("calls"), term: cell.term });
   const operations = () => {
     told.restate();
     return [];

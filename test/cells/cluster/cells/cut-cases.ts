@@ -12,6 +12,8 @@ export const OTHER = "other";
 /** Redis's time while exchanges run. */
 export const NOW_MS = 1_900_000_000_000;
 const DAY = "2030-03-17";
+/** In place of the term, which is another one in each test. */
+export const TERM = "the term";
 /** Number of the bytes that each exchange of these tests brings. */
 const BLOB = 1;
 
@@ -128,7 +130,7 @@ const ANSWERS: Readonly<Record<string, OperationCase>> = {
   forget_responses: { before: [STORED], send: ["forget_responses", "owner", 1] },
   calls: { before: [TOLD], send: ["calls", ["later", "{}"], ["id"]] },
   calls_former: { formerly: TOLD, send: ["calls_former"] },
-  calls_left: { before: [TOLD], send: ["calls_left", 1] },
+  calls_left: { before: [TOLD], send: ["calls_left", TERM] },
   conversation_new: { send: ["conversation_new", "owner", "conv", DAY_MS, 5] },
   conversation: { before: [CLAIMED], send: CONVERSED },
   forget_conversation: { before: [CONVERSED], send: ["forget_conversation", "owner", "conv"] },

@@ -32,6 +32,7 @@ import {
   OTHER_SCRIPTS,
   operationNames,
   type ScriptCase,
+  TERM,
 } from "./cut-cases.ts";
 
 const missing = missingRedis();
@@ -82,6 +83,11 @@ async function stateOf(link: RedisLink): Promise<Record<string, unknown>> {
   }
   return { ...state, expiring: expiring.sort() };
 }
+
+const inTerm = ([name, ...args]: Operation, term: string): Operation => [
+  name,
+  ...args.map((arg) => (arg === TERM ? term : arg)),
+];
 
 const fieldsOf = (flat: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1]]] : [])));
@@ -147,7 +153,7 @@ describe.skipIf(missing !== undefined)(`cuts${missing === undefined ? "" : `: ${
     const before = await stateOf(link);
     const cuts = proxy.cuts();
     if (cut !== undefined) proxy[cut](operation.send[0]);
-    const reply = await run(made, "lane", [operation.send]);
+    const reply = await run(made, "lane", [inTerm(operation.send, made.term)]);
     expect(proxy.cuts() - cuts).toBe(cut === undefined ? 0 : 1);
     return { reply, before, state: await stateOf(link) };
   }

@@ -31,9 +31,10 @@ operations.calls_former = function()
   return {}
 end
 
--- { "calls_left", is_all }: the life is over in good order. `is_all`: the cell has no call that it did not tell of.
+-- { "calls_left", term }: the life is over in good order. `term`: the one in which the cell told of each call that it has; "" where it did
+-- not. Another one may lack some of them.
 operations.calls_left = function(operation)
-  if operation[2] == 1 then redis.call("HSET", key("calls_left"), CELL, LIFE) end
+  if operation[2] == ARGV[2] then redis.call("HSET", key("calls_left"), CELL, LIFE) end
   redis.call("PEXPIRE", key("calls:" .. CELL .. ":" .. LIFE), CALLS_MS)
   return {}
 end

@@ -1,6 +1,7 @@
 /** What a cell told of its calls, behind a failover of Redis to a replica that had not heard the latest. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openToldCalls } from "../../../../../src/cluster/cells/answers/told-calls.ts";
+import { registeredCells } from "../../../../../src/cluster/cells/membership/registry.ts";
 import { equals, until } from "../../../../support/wait.ts";
 import { type Bench, openBench } from "../fixtures.ts";
 import { restoreRedis, saveRedis } from "../redis-copy.ts";
@@ -37,4 +38,28 @@ test("calls that were taken back stay so, and those of former lives do not stay 
   expect([await isTold("runs"), await isTold("over")]).toEqual([true, false]);
   expect(Number(await bench.link.call("PTTL", FORMER))).toBeGreaterThan(0);
   await cell.stop();
+});
+
+test("a failover while a cell stops leaves no call that the others take for one that is nowhere", async () => {
+  const cell = await bench.cell("b", { hasParts: true });
+  const told = openToldCalls(cell);
+  told.start();
+  await cell.opened();
+  await told.idle();
+  const copy = saveRedis(bench.redis);
+  told.tell(call("lost"));
+  await told.idle();
+  await bench.redis.kill();
+  // Redis is away for longer than a stop waits.
+  await told.stop(0);
+  await restoreRedis(bench.redis, copy);
+  const other = await bench.cell("c");
+  const standing = async () =>
+    (await registeredCells(bench.link, bench.id)).cells.find(({ cell }) => cell === "b");
+  await until("the cell is back", () => cell.standing().isInTouch);
+  await cell.stop();
+  const { status, hasToldCalls } = (await standing()) ?? expect.fail("it is registered");
+  expect(status).toBe("left");
+  const isTold = (await other.toldCall("lost")) !== undefined;
+  expect(hasToldCalls && !isTold).toBe(false);
 });

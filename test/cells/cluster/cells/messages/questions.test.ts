@@ -184,14 +184,15 @@ test.skipIf(missing)("one that left long ago has nothing any more", async () => 
 
 test.skipIf(missing)("one that left and had told of all its calls is not asked for them", async () => {
   const [a, b] = (await cells("t1", "t2")) as [TestCell, TestCell];
-  await b.lane("calls").send([["calls_left", 1]]);
+  await b.lane("calls").send([["calls_left", b.term()]]);
   const ask = () => a.questions.ask("where", 1, { withinMs: LONG_MS });
   expect(await ask()).toEqual(UNKNOWN);
   await b.stop();
   open.splice(open.indexOf(b), 1);
   await until("it is known to have left", ask, equals(NOWHERE));
-  // A further life, which says nothing of the kind.
+  // A further life, which told of them in a term that is over.
   const again = await bench.cell("t2");
+  await again.lane("calls").send([["calls_left", "another term"]]);
   await again.stop();
   await until("its further life is known to have left", ask, equals(UNKNOWN));
   await gone("t2");

@@ -1,9 +1,11 @@
 /** Calls of which a cell tells the others: together where they begin together, bounded for each org, and taken back once. */
 import { expect, test } from "vitest";
+import { nextTurn } from "../../../../../src/base/clock.ts";
 import { ToldCalls } from "../../../../../src/cluster/cells/answers/told-calls.ts";
 import type { Operation } from "../../../../../src/cluster/cells/exchange/exchange.ts";
 import { LIMIT_MS, until } from "../../../../support/wait.ts";
 
+const term = () => "the term";
 const call = (id: string, orgId = "o") => ({ id, orgId });
 
 /** What was sent, exchange by exchange, and a part whose first exchange is over. */
@@ -15,7 +17,7 @@ async function told(mostOfOrg?: number, started = true) {
       return operations.map(() => []);
     },
   };
-  const calls = new ToldCalls({ lane, ...(mostOfOrg !== undefined && { mostOfOrg }) });
+  const calls = new ToldCalls({ lane, term, ...(mostOfOrg !== undefined && { mostOfOrg }) });
   if (started) calls.start();
   await calls.idle();
   return { calls, sent };
@@ -36,7 +38,7 @@ test("a term that begins while calls are on their way is told all of them behind
       return [];
     },
   };
-  const calls = new ToldCalls({ lane });
+  const calls = new ToldCalls({ lane, term });
   calls.start();
   calls.tell(call("a"));
   await until("they are on their way", () => answers.length === 1);
@@ -107,10 +109,55 @@ test("a cell that stops says whether it told of all its calls", async () => {
     await calls.stop(LIMIT_MS);
     return sent.at(-1);
   };
-  expect(await last(2)).toEqual([["calls_left", 1]]);
-  expect(await last(1)).toEqual([["calls_left", 0]]);
-  expect(await last(2, false)).toEqual([["calls_left", 0]]);
+  expect(await last(2)).toEqual([["calls_left", "the term"]]);
+  expect(await last(1)).toEqual([["calls_left", ""]]);
+  expect(await last(2, false)).toEqual([["calls_left", ""]]);
 });
+
+test.for([
+  ["that waits for it", LIMIT_MS],
+  ["that does not wait for it any more", 0],
+] as const)(
+  "a term that begins while a cell stops %s is told that it does so behind all of its calls",
+  async ([, withinMs]) => {
+    const sent: string[][] = [];
+    const isBack = Promise.withResolvers<void>();
+    let isFirst = true;
+    const lane = {
+      async send(operations: readonly Operation[]) {
+        const names = operations.map(([name]) => name);
+        sent.push(names);
+        if (isFirst && names[0] === "calls_left") {
+          isFirst = false;
+          await isBack.promise;
+          // The lane sends it again in the new term, which may lack the calls.
+          calls.restate();
+        }
+        return operations.map(() => []);
+      },
+    };
+    const calls = new ToldCalls({ lane, term });
+    calls.start();
+    calls.tell(call("a"));
+    await calls.idle();
+    const stopped = calls.stop(withinMs);
+    if (withinMs === 0) await stopped;
+    isBack.resolve();
+    await stopped;
+    // All that is to be said is said in some turns of the event loop.
+    for (let turn = 0; turn < 100; turn++) await nextTurn();
+    expect(sent).toEqual([
+      ["calls_former", "calls"],
+      ["calls_left"],
+      ["calls_former", "calls"],
+      ["calls_left"],
+    ]);
+    // What ends from now on ends with the process.
+    calls.restate();
+    await calls.idle();
+    expect(sent).toHaveLength(4);
+  },
+);
 
 test("nothing is sent before the start", async () => {
   const { calls, sent } = await told(2, false);
