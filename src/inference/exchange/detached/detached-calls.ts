@@ -301,7 +301,7 @@ export class DetachedCalls implements LogKeeper {
   #leaveMemory(reply: DetachedReply): void {
     const { id, orgId, isInMemory } = reply.call;
     if (this.#ports.isClosed(orgId)) void this.forget(id);
-    if (isInMemory) return;
+    if (isInMemory || reply.isWithdrawn) return;
     if (this.#logs.get(id) === reply) this.#logs.set(id, this.#endedLog(id, reply));
     reply.leaveMemory();
   }

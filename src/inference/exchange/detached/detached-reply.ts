@@ -47,6 +47,7 @@ export class DetachedReply implements ClientReply, CallLog {
   /** Events that are in the store already, and leave with the end. */
   #last: Part | undefined;
   #whole: WholeBody | undefined;
+  #isWithdrawn = false;
 
   /** @param client leaves whenever it wants */
   constructor(call: LoggedCall, events: EventLog, client: ClientReply, keeper: LogKeeper, clock: Clock) {
@@ -65,6 +66,11 @@ export class DetachedReply implements ClientReply, CallLog {
   /** Bytes of the events and of the whole answer that are kept. */
   get bytes(): number {
     return this.events.bytes + (this.#whole?.body.length ?? 0);
+  }
+
+  /** What it was told at its end is not what the store has. */
+  get isWithdrawn(): boolean {
+    return this.#isWithdrawn;
   }
 
   /** Whole answers of ended calls are read from the store. */
@@ -160,6 +166,7 @@ export class DetachedReply implements ClientReply, CallLog {
     if (this.endedMs > 0) return;
     if (this.#last !== undefined) this.events.takeBack(this.#last);
     this.#last = this.#whole = undefined;
+    this.#isWithdrawn = true;
   }
 
   send(status: number, headers: string, body: Buffer | string): void {
