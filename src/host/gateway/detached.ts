@@ -88,6 +88,7 @@ const othersOf = (
     return found && { ...found, content: JSON.parse(found.text) };
   },
   isRetired: async (cell) => (await standings.of(cell))?.status === "retired",
+  hasToldAll: async (cell) => (await standings.of(cell))?.hasToldCalls === true,
 });
 
 function fateOf(cell: CellStanding | undefined, life: number): Fate {

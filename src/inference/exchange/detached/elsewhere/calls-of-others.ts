@@ -55,7 +55,7 @@ export class CallsOfOthers implements CallsElsewhere {
       if (call === undefined) throw away();
       return new CallOfOther(this.#cells, call, told.from, this.#readers);
     }
-    const isSure = told.kind === "nowhere" || (cell !== undefined && (await isRetired(this.#cells, cell)));
+    const isSure = told.kind === "nowhere" || (cell !== undefined && (await hasNoMore(this.#cells, cell)));
     if (!isSure) throw away();
     return await goneCall(this.#cells, id);
   }
@@ -271,5 +271,9 @@ class Following {
 }
 
 const NOTHING = new Uint8Array();
+
+/** Whether what the cell told of is all that it may have. */
+const hasNoMore = async (cells: Cells, cell: string): Promise<boolean> =>
+  (await isRetired(cells, cell)) || (await cells.hasToldAll(cell).catch(() => false));
 
 const isRetired = (cells: Cells, cell: string): Promise<boolean> => cells.isRetired(cell).catch(() => false);

@@ -13,6 +13,8 @@ export interface OtherCells {
   fateOf(cell: string, life: number): Promise<Fate>;
   /** Whether a cell was retired, so that its calls are over. @throws as `fateOf` */
   isRetired(cell: string): Promise<boolean>;
+  /** Whether a cell has stopped, and told of each call that it has once it runs again. @throws as `fateOf` */
+  hasToldAll(cell: string): Promise<boolean>;
   /** From now on others know whose the call is, whatever happens to this cell. */
   tell(call: LoggedCall): void;
   /** Its stream cannot be read any more. */

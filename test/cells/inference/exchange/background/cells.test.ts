@@ -101,6 +101,23 @@ test("it is cancelled at any cell, by many at once, and says so at all", async (
   expect(charges).toEqual([answers[0]?.json.svc.cost.total_micro_usd]);
 });
 
+test("a stopped cell's stream is said to be gone once that is known, and to be away before", async () => {
+  const owner = await cells.start("stops");
+  const { json } = await begin(owner, "brief");
+  const last = await ended(owner, json.id);
+  expect(await cells.stop("stops")).toBe(0);
+  const at = cells.at(0);
+  expect((await read(at, json.id)).json).toEqual(last.json);
+  const stream = () => read(at, json.id, "?stream=true");
+  expect((await stream()).status).toBe(503);
+  await cells.takeBack("stops", json.id.slice("resp_".length));
+  const gone = await until("it is known how the cell stands", stream, ({ status }) => status !== 503);
+  expect([gone.status, gone.json.error.message], gone.text).toEqual([
+    400,
+    expect.stringContaining("can no longer be streamed"),
+  ]);
+});
+
 describe("the cell that runs it is killed", () => {
   test("and comes back: the response failed at every cell, charged once for what it said", async () => {
     const owner = await cells.start("returns");

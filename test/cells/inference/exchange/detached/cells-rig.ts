@@ -194,12 +194,21 @@ export class DetachedCells {
 
   /** The cell told of a further call, like one that it told of, as one that is killed before it has stored anything of it. */
   async tellOf(name: string, like: string, id: string): Promise<void> {
-    const lives = ((await this.#link.call("SMEMBERS", "{weir}:calls")) as Buffer[]).map(String);
-    for (const life of lives.filter((life) => life.startsWith(`${name}:`))) {
-      const said = await this.#link.call("HGET", `{weir}:calls:${life}`, like);
-      if (said !== null)
-        await this.#link.call("HSET", `{weir}:calls:${life}`, id, String(said).replaceAll(like, id));
+    for (const key of await this.#toldBy(name)) {
+      const said = await this.#link.call("HGET", key, like);
+      if (said !== null) await this.#link.call("HSET", key, id, String(said).replaceAll(like, id));
     }
+  }
+
+  /** The cell took back what it told of a call, as ten minutes behind the call's end. */
+  async takeBack(name: string, id: string): Promise<void> {
+    for (const key of await this.#toldBy(name)) await this.#link.call("HDEL", key, id);
+  }
+
+  /** Keys of what each life of the cell told. */
+  async #toldBy(name: string): Promise<string[]> {
+    const lives = ((await this.#link.call("SMEMBERS", "{weir}:calls")) as Buffer[]).map(String);
+    return lives.filter((life) => life.startsWith(`${name}:`)).map((life) => `{weir}:calls:${life}`);
   }
 
   /** Any route, at one cell. */

@@ -53,6 +53,7 @@ function elsewhere() {
     takeBack() {},
     async stopTelling() {},
     failedResponse: () => undefined,
+    hasToldAll: async () => false,
     // A question takes a turn, as over a wire.
     async ask(topic) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -138,6 +139,7 @@ async function foundThenMissing(
     takeBack() {},
     async stopTelling() {},
     failedResponse: () => undefined,
+    hasToldAll: async () => false,
     ask: async (topic) =>
       topic === FIND ? { kind: "answered", from: "b", content: call } : { kind: "nowhere" },
     ...cells,
@@ -201,6 +203,7 @@ describe("a call that no cell has, of a cell that has stopped", () => {
       takeBack() {},
       async stopTelling() {},
       failedResponse: () => undefined,
+      hasToldAll: async () => false,
       ask: async () => ({ kind: "nowhere" }),
       toldOf: async () => ({ ...TOLD, content: call }),
       fateOf: async () => ({ kind, mayReturn }),
