@@ -276,6 +276,7 @@ function lastUpTo(numbers: readonly number[], number: number): number {
   return low - 1;
 }
 
+const COLON = ":".charCodeAt(0);
 const NEXT = "\n\nid: ";
 const BLANK_LINE = 2;
 const MOST_DIGITS = 16;
@@ -306,9 +307,9 @@ function joined(parts: readonly Part[]): Part {
   return { first: first.first, end: (parts.at(-1) as Part).end, bytes };
 }
 
-/** The part without the events before this one. */
+/** The part from this event on: without the events before it, and without a comment that stands before it. */
 function from(part: Part, number: number): Part {
-  if (number <= part.first) return part;
+  if (number <= part.first && part.bytes[0] !== COLON) return part;
   const start = startOf(part.bytes, number);
   if (start < 0) return { first: number, end: Math.max(number, part.end), bytes: NOTHING };
   return { first: number, end: part.end, bytes: part.bytes.subarray(start) };

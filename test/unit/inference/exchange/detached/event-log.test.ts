@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { nextTurn, systemClock } from "../../../../../src/base/clock.ts";
 import { brokenOffEvents } from "../../../../../src/inference/exchange/detached/broken-off.ts";
 import type { CallLog, LoggedCall } from "../../../../../src/inference/exchange/detached/call-log.ts";
-import { EventLog } from "../../../../../src/inference/exchange/detached/event-log.ts";
+import { pieceOf } from "../../../../../src/inference/exchange/detached/elsewhere/pieces.ts";
+import { EventLog, type Part } from "../../../../../src/inference/exchange/detached/event-log.ts";
 import { LogReader } from "../../../../../src/inference/exchange/detached/log-reader.ts";
 import { EventNumbers, startOf } from "../../../../../src/wire/neutral/event-numbers.ts";
 import { BodyReader } from "../../../../support/body.fixtures.ts";
@@ -156,4 +157,21 @@ test("a reader waits for events that are numbered and not committed yet", async 
   log.append(last, true);
   log.end();
   expect(await reading).toBe(`id: 0\n${event("a")}id: 1\n${event("b")}`);
+});
+
+test("a long event behind a comment is told in pieces from its own beginning on", () => {
+  const log = new EventLog(undefined);
+  const most = 40;
+  const event = `data: ${"x".repeat(3 * most)}\n\n`;
+  log.append(log.number(Buffer.from(`: still there\n\n${event}`)));
+  let text = "";
+  // Each piece is asked for anew, as by another cell.
+  for (let [next, skip, asked] = [0, 0, 0]; next === 0; asked++) {
+    expect(asked).toBeLessThan(5);
+    const part = log.read(next) as Part;
+    const piece = pieceOf(part, skip, most);
+    text += piece.bytes.toString();
+    [next, skip] = [piece.next, piece.skip];
+  }
+  expect(text).toBe(`id: 0\n${event}`);
 });
