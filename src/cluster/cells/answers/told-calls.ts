@@ -3,6 +3,7 @@
  * told. A call is told of as it begins, and not waited for; all of one turn of the event loop go together.
  */
 import { nextTurn } from "../../../base/clock.ts";
+import { sliced } from "../../../base/lists.ts";
 import type { Cell } from "../cell.ts";
 import type { Operation } from "../exchange/exchange.ts";
 import type { RedisValue } from "../redis/redis.ts";
@@ -154,13 +155,14 @@ export class ToldCalls {
   }
 
   #takeBegun(): string[] {
-    const some = [...this.#begun.values()].slice(0, CALLS_AT_ONCE);
+    // A copy of all, which may be hundreds of thousands, for each part of them would hold up the calls.
+    const [some = []] = sliced(this.#begun.values(), CALLS_AT_ONCE);
     for (const { id } of some) this.#begun.delete(id);
     return some.flatMap(fieldsOf);
   }
 
   #takeOver(): string[] {
-    const some = [...this.#over].slice(0, CALLS_AT_ONCE);
+    const [some = []] = sliced(this.#over, CALLS_AT_ONCE);
     for (const id of some) this.#over.delete(id);
     return some;
   }
