@@ -106,25 +106,18 @@ export class ToldCalls {
     );
   }
 
-  /** Also where it is not waited for any more: Redis may answer later, as a replica that lacks some calls. */
-  async #leave(): Promise<void> {
-    do {
-      await this.idle();
-      const isAll = this.#hasStarted && this.#isAll;
-      await this.#options.lane.send([["calls_left", isAll ? this.#term : ""]]);
-      // A term that began meanwhile is told all calls behind it.
-    } while (this.#running !== undefined);
-    this.#hasEnded = true;
-  }
-
-  /** Anew where a term began meanwhile, which is told all calls once more. */
+  /**
+   * Anew where a term began meanwhile, which is told all calls once more. Also where it is not waited for any more: Redis may answer
+   * later, as a replica that lacks some calls.
+   */
   async #leave(): Promise<void> {
     for (let runs = -1; runs !== this.#runs; ) {
       await this.idle();
       runs = this.#runs;
       const isAll = this.#hasStarted && this.#isAll;
-      await this.#options.lane.send([["calls_left", isAll ? 1 : 0]]);
+      await this.#options.lane.send([["calls_left", isAll ? this.#term : ""]]);
     }
+    this.#hasEnded = true;
   }
 
   #work(): void {

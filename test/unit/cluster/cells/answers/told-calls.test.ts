@@ -179,7 +179,7 @@ test("a term that begins while a cell says that it stops is told all, and then t
       return [];
     },
   };
-  const calls = new ToldCalls({ lane });
+  const calls = new ToldCalls({ lane, term });
   calls.tell(call("a"));
   calls.start();
   const stopped = calls.stop(LIMIT_MS);
