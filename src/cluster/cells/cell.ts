@@ -3,6 +3,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Histogram } from "../../base/metrics/histogram.ts";
 import type { Store } from "../../store/store.ts";
+import { type ToldBy, toldCall } from "./answers/told-call.ts";
 import { warnOfClock } from "./clock/clock-check.ts";
 import { SharedClock } from "./clock/shared-clock.ts";
 import type { Entered } from "./dataset/dataset.ts";
@@ -119,13 +120,6 @@ export interface Cell {
   cut(): void;
 }
 
-/** What that life of a cell told. */
-export interface ToldBy {
-  readonly cell: string;
-  readonly life: number;
-  readonly text: string;
-}
-
 export interface CellCounts {
   /** From the first sending to the reply. */
   readonly exchanges: Histogram;
@@ -222,11 +216,6 @@ export async function openCell(options: CellOptions): Promise<Cell> {
     close();
     throw error;
   }
-}
-
-async function toldCall(link: RedisLink, datasetId: string, id: string): Promise<ToldBy | undefined> {
-  const [cell, life, text] = (await link.run(SCRIPTS.call, DATASET_KEY, datasetId, id)) as Buffer[];
-  return text && { cell: String(cell), life: Number(life), text: String(text) };
 }
 
 /** Connections of one cell: for exchanges, for the stream, and for messages. */
