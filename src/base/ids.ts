@@ -102,6 +102,6 @@ export const lastBits = (ulid: string): number =>
 
 export const REQUEST_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** What a client is told that sends another one: mostly the id of an answer, which is that of its call behind a prefix. */
+/** Refuses a text that is no request id. Most such texts are ids of answers, which have a request id behind a prefix. */
 export const NO_REQUEST_ID =
   "a request id has 26 digits and capital letters, as in the header x-svc-request-id of the call's answer, without a prefix such as chatcmpl- or resp_";

@@ -39,7 +39,7 @@ export class ToldCalls {
   /** The term in which all is told that is not left. */
   #term: string;
   #hasStarted = false;
-  /** None gave way to newer ones. */
+  /** No call gave way to a newer one, so that Redis is told of each call that this cell has. */
   #isAll = true;
   #hasEnded = false;
   #running: Promise<void> | undefined;
@@ -50,7 +50,7 @@ export class ToldCalls {
     this.#term = options.term();
   }
 
-  /** Once what is left of the calls of former lives can be asked for here, and was told. */
+  /** To be called once other cells can ask this one about the calls of its former lives, and `tell` was given those. */
   start(): void {
     this.#hasStarted = true;
     this.#work();
@@ -107,8 +107,8 @@ export class ToldCalls {
   }
 
   /**
-   * Anew where a term began meanwhile, which is told all calls once more. Also where it is not waited for any more: Redis may answer
-   * later, as a replica that lacks some calls.
+   * Says that the cell stops, and says it again where a new term began meanwhile, because that is told all calls once more. It goes on
+   * when `stop` has given up: Redis may answer later, and be a replica that lacks some calls.
    */
   async #leave(): Promise<void> {
     for (let runs = -1; runs !== this.#runs; ) {

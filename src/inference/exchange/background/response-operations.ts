@@ -5,11 +5,10 @@ import { FullAnswer, raw } from "../../../base/operation/answer.ts";
 import * as field from "../../../base/operation/fields.ts";
 import { operation } from "../../../base/operation/operation.ts";
 import { responsesReplySchema } from "../../../wire/responses/schema.ts";
-import { nextBehind } from "../detached/read-log.ts";
 import type { InputItems } from "../kept/input-items.ts";
 import { itemPages } from "../kept/item-pages.ts";
 import { MOST_QUOTED } from "../kept/stored-responses.ts";
-import { RunningResponses, type RunningResponsesDeps } from "./running-responses.ts";
+import { END, RunningResponses, type RunningResponsesDeps } from "./running-responses.ts";
 
 /** An id of any other form is of no response here: clients are told the same of those that were made elsewhere. */
 const path = z.object({ id: z.string().describe("Its id.") });
@@ -34,6 +33,9 @@ const getQuery = z.object({
     .describe("Has no effect: there is nothing more than what the response has."),
   include_obfuscation: z.string().optional().describe("Has no effect: events are not padded."),
 });
+
+const idOf = (number: number | undefined): string =>
+  number === undefined ? "" : String(Math.min(number, END));
 
 /** Proxies that buffer must not hold events back. */
 const STREAM_HEADERS = { "x-accel-buffering": "no" };
@@ -64,8 +66,8 @@ const operationsOf = ({ responses, inputItems }: ResponseOperationsDeps, running
       if (found === undefined) throw notFound(id);
       if (query.stream === "false") return raw("application/json", running.shown(found));
       // A reader that comes again has the address of its first reading, and has got further.
-      const next = nextBehind(head.header("last-event-id")) || (query.starting_after ?? -1) + 1;
-      const body = await running.events(caller, id, found, next);
+      const last = head.header("last-event-id") || idOf(query.starting_after);
+      const body = await running.events(caller, id, found, last);
       return new FullAnswer<never>(
         { headers: STREAM_HEADERS },
         { stream: { type: "text/event-stream; charset=utf-8", body } },

@@ -24,7 +24,7 @@ export interface Asker extends ResponseOwner {
 
 const { responses: FORMAT } = FORMATS;
 /** Behind all events: a reader from here on gets only what is still to come. */
-const END = 999_999_999_999_999;
+export const END = 999_999_999_999_999;
 /** A cancel is answered within this time, as OpenAI has it. */
 const CANCEL_MS = 10_000;
 /** The last state of a call at another cell may be on its way. */
@@ -46,10 +46,10 @@ export class RunningResponses {
 
   /**
    * The events of a stored response. The body fails with a WeirError 400 before its first part where they are not all kept any more.
-   * @param next number of the first event that is wanted; 0: all are
+   * @param last as for `ReadableCall.tell`
    * @throws WeirError 400 where there are none
    */
-  async events(asker: Asker, id: string, stored: StoredResponse, next: number): Promise<Body> {
+  async events(asker: Asker, id: string, stored: StoredResponse, last: string): Promise<Body> {
     if (stored.background === undefined) throw notStreamed(NOT_IN_BACKGROUND);
     const call = await this.#callOf(asker, id, stored.background);
     if (call === undefined && stored.background.status === "in_progress")
@@ -59,7 +59,6 @@ export class RunningResponses {
       throw notStreamed(NO_LONGER);
     const { clock, keepAliveMs } = this.#deps;
     const options = { clock, keepAliveMs, filler: FORMAT.keepAlive };
-    const last = next === 0 ? "" : String(Math.min(next - 1, END));
     return (client) => call.tell(last, new ResponseClient(client), options);
   }
 

@@ -195,7 +195,7 @@ export class DetachedReply implements ClientReply, CallLog {
   }
 
   #over(): void {
-    // What the call ended with was stored with its beginning.
+    // Its end is told, whether the store could take its beginning or not.
     this.kept();
     this.endedMs = this.#clock.now();
     this.events.end();

@@ -119,7 +119,8 @@ export class LogReader implements LogListener {
       return;
     }
     const { clock, keepAliveMs } = this.#options;
-    const isSilent = keepAliveMs > 0 && clock.monotonic() - this.#lastMs >= keepAliveMs;
+    // A filler would bring the answer's head, which names the call.
+    const isSilent = !events.isHeld && keepAliveMs > 0 && clock.monotonic() - this.#lastMs >= keepAliveMs;
     if (!isSilent || this.#write(this.#filler)) this.#isWaiting = true;
   }
 

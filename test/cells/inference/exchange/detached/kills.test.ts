@@ -60,6 +60,21 @@ async function chargeOf(id: string): Promise<number> {
   return total_micro_usd;
 }
 
+/** A call that has ended. @returns its id */
+async function brief(owner: At): Promise<string> {
+  const { id } = await leftAfter(owner, "chat", 1, { svc: by("brief") });
+  await until(
+    "it has ended",
+    () => cells.call(cells.at(0), "GET", `/v1/requests/${id}`),
+    ({ status }) => status === 200,
+  );
+  return id;
+}
+
+/** Two ids of no call. */
+const othersThan = (id: string) =>
+  [..."XYZ"].map((last) => id.slice(0, -1) + last).filter((other) => other !== id) as [string, string];
+
 const isCertain = ({ status }: { readonly status: number }) => status !== 503;
 
 async function end(name: string): Promise<void> {
@@ -193,18 +208,13 @@ test("a call without data retention that had ended before its cell is not said t
 test("a cell that stopped in good order told of all its calls: any other id is known to be nowhere", async () => {
   const name = `owner-${++owners}`;
   const owner = await cells.start(name);
-  const { id } = await leftAfter(owner, "chat", 1, { svc: by("brief") });
-  await until(
-    "it has ended",
-    () => cells.call(cells.at(0), "GET", `/v1/requests/${id}`),
-    ({ status }) => status === 200,
-  );
+  const id = await brief(owner);
   const { text: whole } = await resumed(owner, id);
   // From a life before: the process that stops has told nothing of it by itself.
   await cells.kill(name);
   await cells.start(name);
   expect(await cells.stop(name)).toBe(0);
-  const strange = `${id.slice(0, -1)}${id.endsWith("0") ? "1" : "0"}`;
+  const [strange] = othersThan(id);
   for (const at of [cells.at(0), cells.at(1)]) {
     const { status } = await until("it is known how the cell stands", () => resumed(at, strange), isCertain);
     expect(status).toBe(404);
@@ -218,14 +228,9 @@ test("a cell that stopped in good order told of all its calls: any other id is k
 test("a call that a killed cell had told of and not stored is nowhere, also once the cell's next life has stopped", async () => {
   const name = `owner-${++owners}`;
   const owner = await cells.start(name);
-  const { id } = await leftAfter(owner, "chat", 1, { svc: by("brief") });
-  await until(
-    "it has ended",
-    () => cells.call(cells.at(0), "GET", `/v1/requests/${id}`),
-    ({ status }) => status === 200,
-  );
+  const id = await brief(owner);
   await cells.kill(name);
-  const [lost, strange] = ["X", "Y"].map((last) => id.slice(0, -1) + last) as [string, string];
+  const [lost, strange] = othersThan(id);
   await cells.tellOf(name, id, lost);
   await cells.start(name);
   expect((await resumed(cells.at(0), lost)).status).toBe(404);

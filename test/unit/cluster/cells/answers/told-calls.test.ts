@@ -169,7 +169,7 @@ test("nothing is sent before the start", async () => {
   expect(sent.map(idsOf)).toEqual([["a"]]);
 });
 
-test("a term that begins while a cell says that it stops is told all, and then that it stops", async () => {
+test("a term that is told all before the cell hears that its stop was noted is told of the stop once more", async () => {
   const answers: (() => void)[] = [];
   const sent: Operation[][] = [];
   const lane = {

@@ -160,7 +160,7 @@ describe("until the beginning of the call is kept", () => {
     const reply = replyTo(client, log);
     reply.hold();
     reply.openStream("", FORMATS.messages.keepAlive);
-    const options = { clock: systemClock, filler: "", keepAliveMs: 0 };
+    const options = { clock: systemClock, filler: ": still there\n\n", keepAliveMs: 60_000 };
     const reader = new BodyReader((told) => readable(reply).tell("", told, options));
     reply.write(event("a"));
     expect([client.heads, client.told, reader.text, log.read(0)]).toEqual([0, "", "", undefined]);

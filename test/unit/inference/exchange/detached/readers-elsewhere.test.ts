@@ -85,7 +85,7 @@ test("a reader of a background response that leaves behind the first part is cou
   const stored = { response: "{}", background: place } as unknown as Parameters<typeof running.events>[2];
   const id = `${FORMATS.responses.idPrefix}${ID}`;
   for (let readers = 0; readers <= MOST; readers++) {
-    const reader = new BodyReader(await running.events(OWNER, id, stored, 0));
+    const reader = new BodyReader(await running.events(OWNER, id, stored, ""));
     await reader.begun;
     reader.gone = true;
   }
