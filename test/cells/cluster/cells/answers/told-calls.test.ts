@@ -56,7 +56,7 @@ test("a failover while a cell stops leaves no call that the others take for one 
   const other = await bench.cell("c");
   const standing = async () =>
     (await registeredCells(bench.link, bench.id)).cells.find(({ cell }) => cell === "b");
-  await until("the cell is back", () => cell.standing().isInTouch);
+  await until("the cell is in the new term", () => cell.term() === other.term());
   await cell.stop();
   const { status, hasToldCalls } = (await standing()) ?? expect.fail("it is registered");
   expect(status).toBe("left");
