@@ -855,6 +855,7 @@ export interface Operations {
       })[];
       active_org: string | null;
       role: "owner" | "admin" | "billing" | "member" | "viewer" | null;
+      is_operator: boolean;
       csrf_token: string;
       session: {
         id: string;

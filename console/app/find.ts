@@ -1,6 +1,6 @@
 /** What the palette finds: pages by their words, a request by its id, keys and models by their names. */
 import { call } from "../api/call.ts";
-import { PAGES } from "./pages.ts";
+import { openPages } from "./open-pages.ts";
 import { pageAddress } from "./router.ts";
 import { mayCall, orgSlug } from "./session.ts";
 
@@ -36,9 +36,13 @@ export async function find(
 }
 
 const pagesOf = (wanted: string): Found[] =>
-  PAGES.filter(({ needs, title, words }) => needs.every(mayCall) && has(`${title} ${words}`, wanted)).map(
-    ({ path, title }) => ({ title, kind: "page", address: pageAddress(orgSlug.value, [path]) }),
-  );
+  openPages.value
+    .filter(({ title, words }) => has(`${title} ${words}`, wanted))
+    .map(({ path, title }) => ({
+      title,
+      kind: "page",
+      address: pageAddress(orgSlug.value, [path]),
+    }));
 
 const has = (text: string, wanted: string): boolean => text.toLowerCase().includes(wanted.toLowerCase());
 

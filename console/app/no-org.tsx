@@ -6,7 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { FaultNote } from "../parts/note.tsx";
 import { Page, Panel } from "../parts/panel.tsx";
 import { pageAddress } from "./router.ts";
-import { listedOrg, me, orgSlug, signOut } from "./session.ts";
+import { isOperator, listedOrg, me, OPERATOR, orgSlug, signOut } from "./session.ts";
 
 const LOCKED = {
   session_expired: "It asks its people to sign in more often. Sign in again to open it.",
@@ -73,6 +73,13 @@ function Invitations() {
 
 const Others = ({ orgs }: { readonly orgs: readonly { slug: string; name: string }[] }) => (
   <>
+    {isOperator.value && (
+      <Panel title="You are an operator">
+        <p>
+          <a href={pageAddress(OPERATOR, [])}>This installation</a>
+        </p>
+      </Panel>
+    )}
     {orgs.length > 0 && (
       <Panel title="Your organisations">
         {orgs.map(({ slug, name }) => (

@@ -1,10 +1,16 @@
-/** The pages: where each is, which operations it cannot do without, and how it is loaded. A page that the role does not open is not listed. */
+/** The pages of an org and those of the operator: where each is, which operations it cannot do without, and how it is loaded. A page that the role does not open is not listed. */
 import type { ComponentType } from "preact";
 import type { Name } from "../api/call.ts";
+
+/** The navigation has these, in this order. */
+export const SECTIONS = ["Use", "Models and routing", "Keys and money", "Organisation"] as const;
+type Section = (typeof SECTIONS)[number];
 
 export interface ConsolePage {
   /** First segment behind the org. */
   readonly path: string;
+  /** Undefined: the navigation has it before its sections. */
+  readonly section?: Section;
   readonly title: string;
   /** Words by which the palette finds it, beside its title. */
   readonly words: string;
@@ -14,10 +20,11 @@ export interface ConsolePage {
   readonly load: () => Promise<ComponentType>;
 }
 
-/** In the order of the navigation; the first that the role opens is the home. */
+/** Of an org, in the order of the navigation; the first that the role opens is the home. */
 export const PAGES: readonly ConsolePage[] = [
   {
     path: "overview",
+    section: "Use",
     title: "Overview",
     words: "home usage spend",
     needs: ["getUsage"],
@@ -25,6 +32,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     path: "requests",
+    section: "Use",
     title: "Requests",
     words: "calls log feed traces errors",
     needs: ["listRequests"],
@@ -32,6 +40,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     path: "live",
+    section: "Use",
     title: "Live",
     words: "running now tail stream",
     needs: ["listRequests"],
@@ -39,6 +48,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     path: "playground",
+    section: "Use",
     title: "Playground",
     words: "try model prompt chat",
     needs: ["createPlaygroundKey"],
@@ -46,6 +56,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     path: "setup",
+    section: "Use",
     title: "Set up",
     words: "connect clients base url sdk claude code codex cline",
     needs: ["listKeys"],
@@ -53,6 +64,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     path: "models",
+    section: "Models and routing",
     title: "Models",
     words: "catalog prices endpoints",
     needs: ["listModels"],
@@ -60,6 +72,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     path: "keys",
+    section: "Keys and money",
     title: "Keys",
     words: "api secret rotate revoke limits",
     needs: ["listKeys"],
@@ -67,6 +80,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     path: "credits",
+    section: "Keys and money",
     title: "Credits",
     words: "balance ledger top-up invoices money billing",
     needs: ["getCredits"],
@@ -74,6 +88,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     path: "welcome",
+    section: "Use",
     title: "Your first call",
     words: "welcome start try begin",
     needs: ["getUsage", "createPlaygroundKey"],
@@ -81,3 +96,6 @@ export const PAGES: readonly ConsolePage[] = [
     load: async () => (await import("../pages/welcome/welcome.tsx")).Welcome,
   },
 ];
+
+/** About the installation, at `/console/operator/…`; the first is the home. */
+export const OPERATOR_PAGES: readonly ConsolePage[] = [];

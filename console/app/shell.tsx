@@ -8,18 +8,12 @@ import { Link } from "../parts/link.tsx";
 import { FaultNote, Waiting } from "../parts/note.tsx";
 import { Page } from "../parts/panel.tsx";
 import { NoOrg } from "./no-org.tsx";
-import { type ConsolePage, PAGES } from "./pages.ts";
+import { isOpen, listedPages, openPages, placePages } from "./open-pages.ts";
+import { type ConsolePage, SECTIONS } from "./pages.ts";
 import { openPalette, Palette } from "./palette.tsx";
 import { go, pageAddress, query, segments } from "./router.ts";
-import { chooseOrg, listedOrg, mayCall, me, org, orgSlug, sessionFault, signOut } from "./session.ts";
+import { chooseOrg, isOperator, listedOrg, me, OPERATOR, orgSlug, sessionFault, signOut } from "./session.ts";
 import { chooseTheme, type Theme, theme } from "./theme.ts";
-
-/** Pages that the person's role opens in this org. */
-export const openPages = computed<readonly ConsolePage[]>(() =>
-  org.value === undefined ? [] : PAGES.filter(({ needs }) => needs.every(mayCall)),
-);
-
-const listedPages = computed(() => openPages.value.filter(({ isHidden }) => isHidden !== true));
 
 const pageName = computed(() => segments.value[1] ?? "");
 
@@ -36,7 +30,7 @@ export function Shell() {
     );
   }
   if (me.value === undefined) return <Waiting />;
-  if (org.value === undefined) return <NoOrg />;
+  if (!isOpen.value) return <NoOrg />;
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -69,16 +63,29 @@ function Navigation() {
         Find <kbd>{IS_APPLE ? "⌘K" : "Ctrl K"}</kbd>
       </button>
       <ul ref={list}>
-        {listedPages.value.map(({ path, title }) => (
-          <li key={path}>
-            <Link to={[path]} current={path === pageName.value}>
-              {title}
-            </Link>
-          </li>
+        {[undefined, ...SECTIONS].map((section) => (
+          <SectionLinks key={section} of={section} />
         ))}
       </ul>
       <OwnMenu />
     </nav>
+  );
+}
+
+function SectionLinks({ of: section }: { readonly of: ConsolePage["section"] }) {
+  const pages = listedPages.value.filter((page) => page.section === section);
+  if (pages.length === 0) return null;
+  return (
+    <>
+      {section !== undefined && <li class="shell-section">{section}</li>}
+      {pages.map(({ path, title }) => (
+        <li key={path}>
+          <Link to={[path]} current={path === pageName.value}>
+            {title}
+          </Link>
+        </li>
+      ))}
+    </>
   );
 }
 
@@ -129,13 +136,15 @@ function OwnMenu() {
 
 function OrgChoice() {
   const orgs = me.value?.orgs ?? [];
-  if (orgs.length < 2) return <span class="shell-org quiet">{listedOrg.value?.name}</span>;
+  const places = orgs.map(({ slug, name }) => [slug, name] as const);
+  if (isOperator.value) places.push([OPERATOR, "This installation"]);
+  if (places.length < 2) return <span class="shell-org quiet">{listedOrg.value?.name}</span>;
   return (
     <Choice
       label="Organisation"
       value={orgSlug.value}
       onValue={(slug) => go(pageAddress(slug, []))}
-      options={orgs.map(({ slug, name }) => [slug, name] as const)}
+      options={places}
     />
   );
 }
@@ -182,7 +191,7 @@ function CurrentPage() {
 }
 
 function Missing() {
-  const isKnown = PAGES.some(({ path }) => path === pageName.value);
+  const isKnown = placePages.value.some(({ path }) => path === pageName.value);
   return (
     <Page title={isKnown ? "Not open to your role" : "There is no such page"}>
       <p>

@@ -32,7 +32,6 @@ export interface IdentityPorts
   readonly offeredLink: OfferedLink | undefined;
   /** Only this machine reaches the gateway. */
   readonly isLoopback: boolean;
-  readonly isOperator: (user: UserRow) => boolean;
   readonly log: Logger;
 }
 

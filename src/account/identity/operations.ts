@@ -6,7 +6,7 @@ import type { HttpHead } from "../../base/operation/http-head.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { listed, listOf } from "../../base/operation/page.ts";
 import { listedOrgShape, listedOrgWire } from "../org-wire.ts";
-import { userShape, userWire } from "../person.ts";
+import { type UserRow, userShape, userWire } from "../person.ts";
 import { ROLES } from "../roles.ts";
 import { knownAddress, localPath, ownAddress } from "./addresses.ts";
 import { type InvitationOperationDeps, invitationOperations } from "./invitation-operations.ts";
@@ -22,6 +22,7 @@ export interface IdentityOperationDeps extends SignInDeps, InvitationOperationDe
   readonly states: LoginStates;
   /** Without a slash at the end; undefined: the address that the browser used, if that is this machine's. */
   readonly publicUrl: string | undefined;
+  readonly isOperator: (user: UserRow) => boolean;
 }
 
 /** Where a program goes that asked for no place: what it reads there says who signed in. */
@@ -68,6 +69,9 @@ const meShape = z.object({
     .describe("The person's orgs, oldest membership first; in short where the session does not open one."),
   active_org: activeOrg.nullable(),
   role: activeRole.nullable(),
+  is_operator: z
+    .boolean()
+    .describe("Whether the routes of the operator are open to the person: the settings name them."),
   csrf_token: z.string().describe("For the header `x-svc-csrf` of requests that change something"),
   session: sessionShape.describe("The session that asks."),
 });
@@ -277,6 +281,7 @@ function me(
     orgs,
     active_org: active?.orgId ?? null,
     role: active?.role ?? null,
+    is_operator: deps.isOperator(user),
     csrf_token: sessions.csrfOf(session),
     session: sessionWire(session.row, session.row.id),
   };

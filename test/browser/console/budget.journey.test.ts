@@ -1,5 +1,6 @@
 /** A key has a small budget of the day: it is used up, the refusal says why and what to do, and a higher budget lets calls through again. */
 import { expect, test } from "vitest";
+import { expectActs } from "../../support/console/acts.fixtures.ts";
 import { consoleWorld } from "../../support/console/console-world.fixtures.ts";
 import { cutOff } from "../../support/console/faults.fixtures.ts";
 import { personAt } from "../../support/console/person.fixtures.ts";
@@ -67,4 +68,5 @@ test("a budget is set, hit, understood and raised", async () => {
   expect((await call(secret)).status).toBe(200);
   await page.getByText(/^\$0\.00\d+ of \$1\.00$/).waitFor();
   expect(ada.told).toEqual([]);
+  expectActs("budget", ada);
 });

@@ -16,6 +16,8 @@ export interface WatchedPage {
   readonly page: Page;
   /** Errors and warnings of the console, uncaught errors, answers of 400 and more, and requests to other places, in their order. */
   readonly told: string[];
+  /** What its pages changed: method and path of requests that are no reads, each time they were made. */
+  readonly acts: string[];
   /** Bytes of bodies as they came, by path. */
   readonly received: Map<string, number>;
 }
@@ -47,6 +49,7 @@ export async function openBrowser(url: string): Promise<ConsoleBrowser> {
 
 function watched(page: Page, origin: string): WatchedPage {
   const told: string[] = [];
+  const acts: string[] = [];
   const received = new Map<string, number>();
   countRequests(page);
   page.on("console", (line) => {
@@ -61,6 +64,7 @@ function watched(page: Page, origin: string): WatchedPage {
   page.on("pageerror", (error) => told.push(`${page.url()}: ${error}`));
   page.on("request", (request) => {
     const to = new URL(request.url());
+    if (to.origin === origin && request.method() !== "GET") acts.push(`${request.method()} ${to.pathname}`);
     // The identity provider of the gateway's own has a port of its own, and a page may hold pictures as data.
     if (!/^(https?|wss?):$/.test(to.protocol) || to.hostname === new URL(origin).hostname) return;
     told.push(`${page.url()}: asks ${request.url()}`);
@@ -70,7 +74,7 @@ function watched(page: Page, origin: string): WatchedPage {
     const { pathname } = new URL(request.url());
     if (sizes !== undefined) received.set(pathname, sizes.responseBodySize);
   });
-  return { page, told, received };
+  return { page, told, acts, received };
 }
 
 /** What a page has asked for and not got yet, streams left out: they end when what they tell of does. */

@@ -37,6 +37,7 @@ export async function personAt(
   await signInBy(page, url, email, email.split("@")[0]);
   await untilShown(page);
   watched.told.length = 0;
+  watched.acts.length = 0;
   const me = await page.request.get(`${url}/auth/me`);
   const { csrf_token: csrf } = (await me.json()) as { csrf_token: string };
   return {

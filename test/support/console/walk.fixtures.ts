@@ -107,18 +107,10 @@ const FOLLOW = (address: string): string => `new Promise((done) => {
 const LINKS = `[...new Set(Array.from(document.querySelectorAll("a[href^='/console/']"), (link) => link.pathname))]`;
 
 const ANY = "*";
-const ANY_SAMPLES: Samples = {
-  answered: ANY,
-  tools: ANY,
-  failed: ANY,
-  refused: ANY,
-  fallback: ANY,
-  key: ANY,
-  model: `${ANY}/${ANY}`,
-  otherModel: ANY,
-  topup: ANY,
-  invoice: ANY,
-};
+/** A model's id is two segments of an address. */
+const ANY_SAMPLES = new Proxy({} as Samples, {
+  get: (_, name) => (name === "model" ? `${ANY}/${ANY}` : ANY),
+});
 
 const PLACES = VIEWS.map((view) => {
   const [path = ""] = addressOf(view, ORG, ANY_SAMPLES).split("?");

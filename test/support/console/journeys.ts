@@ -1,0 +1,9 @@
+/**
+ * What each journey in a browser changes: the routes that its pages call, other than reads. A journey compares them with what it called
+ * (`expectActs`), and test/gateway/routes/reachable.test.ts compares all of them with the table of routes.
+ */
+export const JOURNEYS = {
+  budget: ["POST /v1/keys", "PATCH /v1/keys/{id}"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type Journey = keyof typeof JOURNEYS;
