@@ -20,7 +20,7 @@ export interface ConsolePage {
   readonly load: () => Promise<ComponentType>;
 }
 
-/** Of an org, in the order of the navigation; the first that the role opens is the home. */
+/** Pages of an org, in the order of the navigation; the first that the role opens is the home. */
 export const PAGES: readonly ConsolePage[] = [
   {
     path: "overview",

@@ -6,6 +6,9 @@ export const FRAME: readonly View[] = [
   { name: "menu", address: "no-such-page", click: [".shell-own summary"], shows: ".shell-own[open]" },
   { name: "missing", address: "no-such-page" },
   { name: "start", address: "/" },
+  { name: "docs", address: "/docs" },
+  { name: "docs-keys", address: "/docs/keys" },
+  { name: "docs-search", address: "/docs/search?q=budget" },
   { name: "not-found", address: "/no/such/page", isError: true },
   { name: "no-org", address: "/console/no-such-org" },
 ];

@@ -33,12 +33,14 @@ const NOT_NOTHING = "a budget is at least 1 micro-USD; send null for none";
 export const keyBudgetField = z
   .strictObject({ daily_micro: amountField, hard: hardField })
   .refine((b) => b.daily_micro !== 0 || b.hard === false, { path: ["daily_micro"], error: NOT_NOTHING })
+  .meta({ examples: [{ daily_micro: 5_000_000, hard: true }] })
   .describe("What the key may spend in a day, by the org's time zone");
 
 /** The field `budget` of a project in a request. */
 export const projectBudgetField = z
   .strictObject({ monthly_micro: amountField, hard: hardField })
   .refine((b) => b.monthly_micro !== 0 || b.hard === false, { path: ["monthly_micro"], error: NOT_NOTHING })
+  .meta({ examples: [{ monthly_micro: 200_000_000, hard: true }] })
   .describe("What the project may spend in a month, by the org's time zone");
 
 /** The field `settings.budget` of an org in a request. */

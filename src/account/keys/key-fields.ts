@@ -15,6 +15,7 @@ export const limitsField = z
     tpm: count.describe("Tokens a minute, prompt and `max_tokens` together; null: as the plan allows"),
     concurrency: count.describe("Calls at once; null: as the plan allows"),
   })
+  .meta({ examples: [{ rpm: 60, tpm: 200_000, concurrency: 4 }] })
   .describe("Limits of the key; what is absent is the plan's, or stays as it is");
 
 /** `<n>h`, up to some eleven years. */

@@ -18,13 +18,14 @@ import { requestLimits } from "../../credits/limits/request-limits.ts";
 import type { CredentialPorts } from "../../edge/authorize.ts";
 import type { CatchUp } from "../../edge/catch-up.ts";
 import { clientAddress } from "../../edge/client-address.ts";
+import { DOCS_PAGES } from "../../edge/docs/pages.ts";
+import { openReference, type Reference } from "../../edge/docs/reference.ts";
 import { openMetrics } from "../../edge/metrics.ts";
 import { toldElsewhere } from "../../edge/metrics-page.ts";
-import { docsPieces } from "../../edge/openapi/docs.ts";
 import { openApiSteps } from "../../edge/openapi/openapi.ts";
-import { PAGE_ITEMS, type PageDeps, pages } from "../../edge/openapi/pages.ts";
-import { openReference, type Reference } from "../../edge/openapi/reference.ts";
+import { PAGE_ITEMS } from "../../edge/openapi/page-items.ts";
 import { openConsole } from "../../edge/pages/console.ts";
+import { type PageDeps, pages } from "../../edge/pages/public-pages.ts";
 import { type Route, routeTable } from "../../edge/routes.ts";
 import { securityHeaders } from "../../edge/security-headers.ts";
 import type { Server } from "../../edge/server.ts";
@@ -270,7 +271,7 @@ const referenceOf = (routes: readonly Route[]) =>
   openReference({
     document: (address) =>
       openApiSteps({ routes, pages: PAGE_ITEMS, events: EVENT_ITEMS, version: VERSION, address }),
-    page: docsPieces,
+    pages: DOCS_PAGES,
   });
 
 const backupOf = (house: House): Gateway["backup"] => ({

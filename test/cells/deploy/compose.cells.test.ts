@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { datasetIn } from "../../../src/cluster/cells/dataset/dataset.ts";
 import { connectRedis } from "../../../src/cluster/cells/redis/redis.ts";
 import { assertSettings } from "../../../src/cluster/cells/redis/trust.ts";
-import { PAGE_ITEMS } from "../../../src/edge/openapi/pages.ts";
+import { PAGE_ITEMS } from "../../../src/edge/openapi/page-items.ts";
 import { readConfig } from "../../../src/host/settings/config.ts";
 import { missingCommand } from "../../support/debian.ts";
 import {

@@ -1,7 +1,7 @@
 /** Every field of the API description says what it means: in requests, answers, errors, and events that webhooks get. */
 import { beforeAll, expect, test } from "vitest";
 import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi/openapi-types.ts";
-import { PAGE_ITEMS } from "../../../src/edge/openapi/pages.ts";
+import { PAGE_ITEMS } from "../../../src/edge/openapi/page-items.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 
 interface Field {

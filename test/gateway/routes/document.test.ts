@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { docsPieces } from "../../../src/edge/openapi/docs.ts";
 import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi/openapi-types.ts";
 import type { Route } from "../../../src/edge/routes.ts";
-import { type Answer, type TestGateway, testGateway } from "../../support/gateway.ts";
-import { CALLS, isForKeys, nameOf, sidesOf, table } from "../../support/routes/calls.ts";
+import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { isForKeys, nameOf, sidesOf, table } from "../../support/routes/calls.ts";
 
 let gateway: TestGateway;
 let document: OpenApiDocument;
@@ -205,55 +204,5 @@ describe("/openapi.json", () => {
   test("O30: an answer that may be CSV is told as such", () => {
     const answer = document.paths["/v1/credits/ledger"]?.get?.responses[200];
     expect(Object.keys(answer?.content ?? {})).toEqual(["application/json", "text/csv"]);
-  });
-});
-
-describe("/docs", () => {
-  let page: Answer;
-  beforeAll(async () => {
-    page = await gateway.call("GET", "/docs", { key: null });
-  });
-
-  test("loads without a key as one page that needs no script and no other host", () => {
-    expect(page.status).toBe(200);
-    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(page.text).not.toMatch(/<script|<img|<iframe|@import|\bsrc=|url\(/i);
-  });
-
-  test("has its tokens and its style, files of this gateway that name no other", async () => {
-    const links = [...page.text.matchAll(/<link ([^>]*)>/gi)].map((m) => m[1]);
-    const files = ["assets/tokens.css", "assets/docs.css"];
-    expect(links).toEqual(files.map((file) => `rel="stylesheet" href="${file}"`));
-    for (const file of files) {
-      const style = await gateway.call("GET", `/${file}`, { key: null });
-      expect([style.status, style.headers.get("content-type")]).toEqual([200, "text/css; charset=utf-8"]);
-      expect(style.text).not.toMatch(/@import|url\(/i);
-    }
-  });
-
-  test("has an entry for every route, and every link leads somewhere", () => {
-    const ids = [...page.text.matchAll(/ id="([^"]+)"/g)].map((m) => m[1]);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const route of table) expect(ids).toContain(itemOf(route).operationId);
-    const links = [...page.text.matchAll(/href="#([^"]+)"/g)].map((m) => m[1]);
-    expect(links.length).toBeGreaterThan(table.length);
-    for (const link of links) expect(ids).toContain(link);
-  });
-
-  test.each(table.filter((r) => CALLS[nameOf(r)]?.body).map((r) => [nameOf(r), r] as const))(
-    "the example body of %s is one that it takes",
-    (_, route) => {
-      const { schema, example } = itemOf(route).requestBody?.content["application/json"] ?? {};
-      z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).parse(example);
-      expect(page.text).toContain(JSON.stringify(example).replaceAll('"', "&quot;"));
-    },
-  );
-
-  test("what stands in the document is text, not markup", () => {
-    const info = { title: "<script>1</script>", version: '"><b>', description: "`a` & <i>", license: {} };
-    const html = [...docsPieces({ ...document, info })].join("");
-    expect(html).not.toContain("<script>");
-    expect(html).not.toContain("<b>");
-    expect(html).toContain("<code>a</code> &amp; &lt;i&gt;");
   });
 });

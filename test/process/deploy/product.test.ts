@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { PAGE_ITEMS } from "../../../src/edge/openapi/pages.ts";
+import { PAGE_ITEMS } from "../../../src/edge/openapi/page-items.ts";
 import { ConfigError, readConfig } from "../../../src/host/settings/config.ts";
 import { VARIABLES } from "../../../src/host/settings/environment.ts";
 import {

@@ -1,5 +1,5 @@
 /**
- * The API reference: the OpenAPI document and the page made from it. Each is made once a process, some time
+ * The API reference: the OpenAPI document and the pages made from it. Each is made once a process, some time
  * after the start, in steps of a route each, between which calls are served: all at once they kept every call waiting for
  * as long as it took. Who asks earlier waits until they are there. They are kept compressed, and the document as an object is not: few
  * ask, and together they would be a tenth of what is alive in the process.
@@ -8,13 +8,13 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { nextTurn } from "../../base/clock.ts";
 import { Once } from "../../base/once.ts";
-import type { OpenApiDocument } from "./openapi-types.ts";
+import type { OpenApiDocument } from "../openapi/openapi-types.ts";
 
 export interface ReferenceParts {
   /** Yields after each step. @param address a placeholder for the gateway's own address */
   document(address: string): Generator<unknown, OpenApiDocument>;
-  /** Pieces of the page. */
-  page(document: OpenApiDocument): Iterable<string>;
+  /** Pieces of the pages, by name. */
+  readonly pages: ReadonlyMap<string, (document: OpenApiDocument) => Iterable<string>>;
 }
 
 export interface Reference {
@@ -22,8 +22,8 @@ export interface Reference {
   prepare(): Promise<void>;
   /** JSON. @param address the gateway's own, as the reader used it; empty where that is unknown: links are relative then */
   openApi(address: string): Promise<string>;
-  /** HTML. @param address as above */
-  docs(address: string): Promise<string>;
+  /** A page by its name, undefined where there is none. @param address as above */
+  page(name: string, address: string): Promise<string | undefined>;
 }
 
 /** Placeholder for the gateway's own address. It occurs in no other text. */
@@ -32,25 +32,31 @@ const servedAt = (text: string, address: string): string => text.replaceAll(ADDR
 
 export function openReference(parts: ReferenceParts): Reference {
   let document: Once<OpenApiDocument> | undefined;
-  /** Both are made of one document, which is let go then. */
+  /** All are made of one document, which is let go then. */
   const text = async (pieces: (document: OpenApiDocument) => Iterable<string>): Promise<string> => {
     document ??= new Once(() => inTurns(parts.document(ADDRESS)));
     return await joined(pieces(await document.get()));
   };
   const openApi = new CompressedText(() => text(jsonPieces));
-  const docs = new CompressedText(() => text((document) => parts.page(document)));
+  const pages = new Map(
+    [...parts.pages].map(([name, pieces]) => [name, new CompressedText(() => text(pieces))] as const),
+  );
+  const all = [openApi, ...pages.values()];
   const served = async (from: CompressedText, address: string): Promise<string> => {
     const whole = await from.get();
-    if (openApi.isAsked && docs.isAsked) document = undefined;
+    if (all.every(({ isAsked }) => isAsked)) document = undefined;
     return servedAt(whole, address);
   };
   return {
     async prepare() {
-      for (const made of [openApi, docs]) await made.prepare().catch(() => undefined);
+      for (const made of all) await made.prepare().catch(() => undefined);
       document = undefined;
     },
     openApi: (address) => served(openApi, address),
-    docs: (address) => served(docs, address),
+    async page(name, address) {
+      const page = pages.get(name);
+      return page && (await served(page, address));
+    },
   };
 }
 

@@ -1,81 +1,10 @@
-/**
- * `/docs`: the OpenAPI document as one HTML page that needs no script and no other host. The stylesheets have relative
- * paths, so that they also work behind a proxy's prefix. All text is escaped; empty parts are omitted.
- */
+/** One route, or one event that webhooks send, as the reference shows it: what it takes, an example to paste, what it answers. */
+import { itemsOf, schemaOrNone } from "../openapi/example.ts";
+import type { Content, OperationItem, Schema } from "../openapi/openapi-types.ts";
+import { type Entry, EVENT } from "./entries.ts";
+import { badge, breakable, escaped, inline } from "./markup.ts";
 
-import { itemsOf, schemaOrNone } from "./example.ts";
-import type { Content, OpenApiDocument, OperationItem, Schema } from "./openapi-types.ts";
-
-/** The reference page of an API, in pieces of a route each. */
-export function* docsPieces(document: OpenApiDocument): Generator<string> {
-  const groups = Object.entries(groupsOf(document));
-  const { title, version, description } = document.info;
-  yield `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)} API reference</title>
-<link rel="stylesheet" href="assets/tokens.css">
-<link rel="stylesheet" href="assets/docs.css">
-</head>
-<body>
-<a class="skip" href="#reference">Skip to the reference</a>
-<nav aria-label="Routes">
-<p class="brand"><a href="#top">${escaped(title)}</a> <small>${escaped(version)}</small></p>
-${groups.map(([name, entries]) => navGroup(name, entries)).join("\n")}
-</nav>
-<main id="reference">
-<header id="top">
-<h1>${escaped(title)} API</h1>
-<p>${inline(description)}</p>
-<p>The examples take the gateway's address and a key from the shell:</p>
-<pre><code>export WEIR_URL=${escaped(document.servers[0]?.url ?? "")}
-export WEIR_API_KEY=$(cat data/first-key)</code></pre>
-<p>Errors have one shape: <code>{"error": {"type", "code", "message", "param", "request_id"}}</code>; on messages routes Anthropic's:
-<code>{"type": "error", "error": {"type", "message", "code"}, "request_id"}</code>. Machine-readable:
-<a href="/openapi.json">openapi.json</a>, and for routing policies <a href="/schemas/policy.json">policy.json</a>.</p>
-</header>
-`;
-  for (const [name, entries] of groups) {
-    yield `<section aria-labelledby="${slug(name)}">
-<h2 id="${slug(name)}">${escaped(name)}</h2>
-`;
-    for (const entry of entries) yield `${article(entry)}\n`;
-    yield "</section>\n";
-  }
-  yield "</main>\n</body>\n</html>\n";
-}
-
-interface Entry {
-  readonly method: string;
-  readonly path: string;
-  readonly item: OperationItem;
-}
-
-function groupsOf({ paths }: OpenApiDocument): Record<string, Entry[]> {
-  const groups: Record<string, Entry[]> = {};
-  for (const [path, methods] of Object.entries(paths)) {
-    for (const [method, item] of Object.entries(methods)) {
-      const name = item.tags[0] ?? "Other";
-      groups[name] = [...(groups[name] ?? []), { method: method.toUpperCase(), path, item }];
-    }
-  }
-  return groups;
-}
-
-const slug = (name: string) => `group-${name.toLowerCase().replace(/\W+/g, "-")}`;
-
-const navGroup = (name: string, entries: readonly Entry[]): string =>
-  `<h2><a href="#${slug(name)}">${escaped(name)}</a></h2>
-<ul>${entries
-    .map(
-      ({ method, path, item }) =>
-        `<li><a href="#${escaped(item.operationId)}">${badge(method)} <span>${breakable(path)}</span></a></li>`,
-    )
-    .join("")}</ul>`;
-
-function article(entry: Entry): string {
+export function article(entry: Entry): string {
   const { method, path, item } = entry;
   const { parameters = [], requestBody } = item;
   const rows = (where: string) =>
@@ -87,8 +16,12 @@ function article(entry: Entry): string {
 <h3 id="${escaped(item.operationId)}">${badge(method)} <code>${breakable(path)}</code></h3>
 <p>${inline(item.summary.replace(/\.$/, ""))}. <em>${inline(item.description)}</em></p>
 ${table("Path", rows("path"))}${table("Query", rows("query"))}${body ? table("Body", fields(body)) : ""}
-<h4>Example</h4>
-<pre><code>${escaped(curl(entry))}</code></pre>
+${
+  method === EVENT
+    ? ""
+    : `<h4>Example</h4>
+<pre tabindex="0"><code>${escaped(curl(entry))}</code></pre>`
+}
 ${answers(item)}
 </article>`;
 }
@@ -214,15 +147,3 @@ function credential({ security: [first = {}] }: OperationItem): string {
   ];
   return headers.map((header) => ` \\\n  -H "${header}"`).join("");
 }
-
-const badge = (method: string) => `<span class="method ${method.toLowerCase()}">${method}</span>`;
-
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (c) => ENTITIES[c] ?? c);
-
-/** Text with `code`. */
-const inline = (text: string): string => escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");
-
-/** A long path or name may be broken after a separator. */
-const breakable = (text: string): string => escaped(text).replace(/[/_]/g, "$&<wbr>");
