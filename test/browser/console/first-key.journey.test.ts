@@ -1,6 +1,7 @@
 /** A person signs in, makes a key, asks in the playground, and follows the money: request, ledger entry, signed receipt. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { expectActs } from "../../support/console/acts.fixtures.ts";
 import { consoleWorld } from "../../support/console/console-world.fixtures.ts";
 import { cutOff } from "../../support/console/faults.fixtures.ts";
 import { personAt } from "../../support/console/person.fixtures.ts";
@@ -24,6 +25,7 @@ test("sign in, a key, the playground, the ledger entry, the receipt", async () =
   await pages.getByRole("link", { name: "Playground" }).click();
   await page.getByLabel("Model", { exact: true }).selectOption("weir/sim-small");
   await page.getByLabel("Message", { exact: true }).fill("What does a weir do?");
+  await page.getByText(/^Next call: asks/).waitFor();
   await page.getByLabel("Message", { exact: true }).press("Control+Enter");
   const answer = page.getByRole("article", { name: "assistant", exact: true });
   const costText = (await answer.getByText(/^cost \$0\.\d+$/).textContent()) ?? "";
@@ -61,4 +63,5 @@ test("sign in, a key, the playground, the ledger entry, the receipt", async () =
   await receipt.getByRole("button", { name: "Close" }).click();
   await receipt.waitFor({ state: "detached" });
   expect(ada.told).toEqual([]);
+  expectActs("first-key", ada);
 });

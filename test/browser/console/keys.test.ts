@@ -1,5 +1,6 @@
 /** The page "Keys" in a real browser: a key is made, its secret is shown once, it is changed, rotated and revoked; and what roles see. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectActs } from "../../support/console/acts.fixtures.ts";
 import {
   CHROMIUM,
   type ConsoleBrowser,
@@ -89,6 +90,7 @@ test("sign in, make a key, store its secret, rotate it, revoke it", async ({ ski
   await page.locator(".badge").filter({ hasText: "revoked" }).waitFor();
   expect((await chat(next)).status).toBe(401);
   expect(ada.told).toEqual([]);
+  expectActs("keys", ada);
 });
 
 test("search and filters are in the address, and what is found is a link", async ({ skip }) => {

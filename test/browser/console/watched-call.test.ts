@@ -1,6 +1,7 @@
 /** A detached call is watched in a browser while it runs: what it says, over a connection that breaks, in each format; who may, and its end. */
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { expectActs } from "../../support/console/acts.fixtures.ts";
 import { consoleWorld } from "../../support/console/console-world.fixtures.ts";
 import { cutOff } from "../../support/console/faults.fixtures.ts";
 import { acceptInvitation, type BrowserPerson, personAt } from "../../support/console/person.fixtures.ts";
@@ -175,6 +176,7 @@ describe("who may", () => {
     expect(await said(ada)).toEqual(["One"]);
     expect(await ada.page.getByRole("button", { name: "Cancel call" }).count()).toBe(0);
     expect(ada.told).toEqual([]);
+    expectActs("watched-call", ada);
   });
 
   test("is told plainly of a call that is not detached, or is long over", async () => {

@@ -4,6 +4,9 @@
  */
 export const JOURNEYS = {
   budget: ["POST /v1/keys", "PATCH /v1/keys/{id}"],
+  "first-key": ["POST /v1/keys", "POST /v1/playground/key", "POST /v1/svc/dry_run", "POST /v1/svc/generate"],
+  keys: ["POST /v1/keys", "PATCH /v1/keys/{id}", "POST /v1/keys/{id}/rotate", "DELETE /v1/keys/{id}"],
+  "watched-call": ["POST /v1/generation/{id}/cancel"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type Journey = keyof typeof JOURNEYS;
