@@ -2,7 +2,8 @@
  * What a mail says, as one model, and its two forms: plain text and HTML. Names and texts of people only ever fill places of
  * the model, so they can add neither markup nor lines to a header.
  */
-import { type Html, html } from "../../base/html.ts";
+import { Html, html } from "../../base/html.ts";
+import { FACE, LOOK, type LookName } from "../../base/look.ts";
 
 export type LetterPart =
   | { readonly kind: "text"; readonly text: string }
@@ -10,7 +11,7 @@ export type LetterPart =
   | { readonly kind: "facts"; readonly facts: readonly (readonly [name: string, value: string])[] }
   /** What somebody else wrote; it may have several lines. */
   | { readonly kind: "quote"; readonly text: string }
-  /** The address is shown as well, for readers that show text only. */
+  /** What the reader does next: a letter has one. The address is shown as well, for readers that show text only. */
   | { readonly kind: "link"; readonly label: string; readonly url: string };
 
 /** A file that goes with a mail. */
@@ -61,32 +62,72 @@ function partAsText(part: LetterPart): string {
     .join("\n");
 }
 
+/** A style, written into the element: many readers of mails take no style sheet. */
+const css = (rules: string): Html => new Html(` style="${rules}"`);
+const light = (name: LookName): string => LOOK[name].light;
+const SMALL = "font-size:13px;line-height:1.5";
+
+/** Readers that know dark colours take these; `!important` is over what is written into the elements. */
+const DARK = new Html(
+  `<style>:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${darkRules()}}</style>`,
+);
+
+function darkRules(): string {
+  const dark = (name: LookName): string => LOOK[name].dark;
+  return [
+    `.ground{background:${dark("ground")}!important}`,
+    `.surface{background:${dark("surface")}!important}`,
+    `.text{color:${dark("text")}!important}`,
+    `.quiet{color:${dark("text-quiet")}!important}`,
+    `.line{border-color:${dark("line")}!important}`,
+    `.act{background:${dark("accent")}!important;color:${dark("accent-text")}!important}`,
+  ].join("");
+}
+
 /** Without images, scripts and addresses of style sheets: it reads the same with all of that blocked. */
 export const htmlOf = (letter: Letter): string =>
   html`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${subjectOf(letter)}</title></head>
-<body style="margin:0 auto;padding:24px;max-width:36em;font:16px/1.5 sans-serif">
-${letter.parts.map(partAsHtml)}<hr>
-<p><small>${letter.why}</small></p>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${subjectOf(letter)}</title>${DARK}</head>
+<body class="ground"${css(`margin:0;padding:0;background:${light("ground")}`)}>
+<div class="ground text"${css(`padding:24px 12px;background:${light("ground")};color:${light("text")};font:16px/1.5 ${FACE.replaceAll('"', "'")}`)}>
+<div${css("max-width:560px;margin:0 auto")}>
+<p${css("margin:0 0 12px;padding:0 4px;font-weight:700")}>Weir</p>
+<main class="surface"${css(`display:block;padding:24px 20px 20px;border-radius:6px;background:${light("surface")};overflow-wrap:break-word`)}>
+<h1${css("margin:0 0 16px;font-size:20px;line-height:1.3;overflow-wrap:anywhere")}>${subjectOf(letter)}</h1>
+${letter.parts.map(partAsHtml)}</main>
+<p class="quiet"${css(`margin:16px 0 0;padding:0 4px;${SMALL};color:${light("text-quiet")};overflow-wrap:anywhere`)}>${letter.why}</p>
+</div></div>
 </body>
 </html>
 `.text;
 
 function partAsHtml(part: LetterPart): Html {
   if (part.kind === "text")
-    return html`<p>${part.text}</p>
+    return html`<p${css("margin:0 0 16px")}>${part.text}</p>
 `;
-  if (part.kind === "link")
-    return html`<p><a href="${part.url}">${part.label}</a><br><small>${part.url}</small></p>
-`;
+  if (part.kind === "link") return linkAsHtml(part.label, part.url);
   if (part.kind === "quote")
-    return html`<blockquote>${linesOf(part.text).map((line) => html`${line}<br>`)}</blockquote>
+    return html`<blockquote class="line"${css(`margin:0 0 16px;padding:0 0 0 12px;border-left:3px solid ${light("line")};overflow-wrap:anywhere`)}>${linesOf(part.text).map((line) => html`${line}<br>`)}</blockquote>
 `;
-  const rows = part.facts.map(
-    ([name, value]) => html`<tr><th align="left" scope="row">${name}&nbsp;</th><td>${value}</td></tr>`,
-  );
-  return html`<table>${rows}</table>
+  return html`<table role="presentation"${css("width:100%;margin:0 0 16px;border-collapse:collapse")}>${part.facts.map(factAsHtml)}</table>
+`;
+}
+
+const linkAsHtml = (label: string, url: string): Html =>
+  html`<p${css("margin:20px 0 8px")}><a class="act" href="${url}"${css(`display:inline-block;padding:11px 18px;border-radius:6px;background:${light("accent")};color:${light("accent-text")};font-weight:600;text-decoration:none`)}>${label}</a></p>
+<p class="quiet"${css(`margin:0 0 16px;${SMALL};color:${light("text-quiet")};overflow-wrap:anywhere`)}>${url}</p>
+`;
+
+/** Longer words may break: an address, or what somebody wrote. */
+const MOST_UNBROKEN = 28;
+
+/** An amount or an id stays on one line. */
+function factAsHtml([name, value]: readonly [string, string]): Html {
+  const cell = "padding:7px 0;border-bottom:1px solid";
+  const wraps =
+    value.length <= MOST_UNBROKEN && !value.includes(" ") ? "white-space:nowrap" : "overflow-wrap:anywhere";
+  return html`<tr><td class="quiet line"${css(`${cell} ${light("line")};padding-right:16px;width:36%;text-align:left;vertical-align:top;color:${light("text-quiet")}`)}>${name}</td><td class="line"${css(`${cell} ${light("line")};vertical-align:top;${wraps}`)}>${value}</td></tr>
 `;
 }
 

@@ -12,8 +12,9 @@ import type { AccountTables } from "../tables.ts";
 import { type Attachment, htmlOf, type Letter, subjectOf, textOf } from "./letter.ts";
 import type { MailTransport } from "./message.ts";
 import { orgFormat } from "./org-format.ts";
+import { readerOf, whyOrgMail } from "./reader.ts";
 import type { Mailbox } from "./settings.ts";
-import { type LetterContext, whyOrgMail } from "./template.ts";
+import type { LetterContext } from "./template.ts";
 import { templateNamed } from "./templates.ts";
 
 /** Nine waits from half a minute to two hours, then some of three hours on average: two days in all. */
@@ -86,18 +87,22 @@ async function compose(deps: SenderDeps, mail: Waiting, job: JobRun): Promise<Le
   const data = template.data.safeParse(mail.data);
   if (!data.success)
     throw new FinalFailure(`the data of ${template.name} are not valid: ${data.error.message}`);
-  const context = contextOf(deps, job);
+  const context = contextOf(deps, job, mail.to);
   const composed = await template.compose(data.data, context);
-  return composed && { why: whyOrgMail(context.orgName), ...composed };
+  return composed && { why: whyOrgMail(context.reader, context.orgName), ...composed };
 }
 
-function contextOf(deps: SenderDeps, { orgId }: JobRun): LetterContext {
-  const { accounts, address, clock } = deps;
+function contextOf(deps: SenderDeps, { orgId }: Pick<JobRun, "orgId">, to: string): LetterContext {
+  const { accounts, clock } = deps;
   const org = accounts.org(orgId);
+  const address = deps.address();
   return {
     orgId,
     orgName: org?.name || orgId,
-    address: address(),
+    reader: readerOf(accounts, orgId, to),
+    address,
+    consolePage: (...path) =>
+      [address, "console", ...[org?.slug ?? orgId, ...path].map(encodeURIComponent)].join("/"),
     accounts,
     ...orgFormat(org),
     invoiceFile: (id) => deps.invoiceFile(orgId, id),

@@ -8,12 +8,9 @@ import type { EventName } from "../../store/events/types.ts";
 import type { AccountTables } from "../tables.ts";
 import type { Attachment, Letter } from "./letter.ts";
 import type { OrgFormat } from "./org-format.ts";
+import type { Reader } from "./reader.ts";
 
-/** The last line of mails that an org gets about itself. All of them are owed, so none can be unsubscribed from. */
-export const whyOrgMail = (orgName: string): string =>
-  `You get this mail because your address is the billing address of “${orgName}”, or you own or administer it.`;
-
-/** A letter that may leave out its last line, which then is {@link whyOrgMail}. */
+/** A letter that may leave out its last line, which then is `whyOrgMail`. */
 type Composed = Omit<Letter, "why"> & Partial<Pick<Letter, "why">>;
 
 export interface MailTemplate<D = unknown> {
@@ -46,9 +43,13 @@ export interface LetterContext extends OrgFormat {
   readonly orgId: string;
   /** The org's name now; its id where the org is not known any more. */
   readonly orgName: string;
+  /** Whom this one goes to. */
+  readonly reader: Reader;
   /** The gateway's own, without a slash at the end. */
   readonly address: string;
-  readonly accounts: Pick<AccountTables, "key" | "project">;
+  /** The address of a page of the org in the console: `consolePage("keys", id)`. */
+  consolePage(...path: readonly string[]): string;
+  readonly accounts: Pick<AccountTables, "key" | "project" | "people">;
   /** The id of the org's invitation to a person; undefined where they are not invited any more. */
   invitationId(userId: string): string | undefined;
   /** A document of the org as PDF. @returns undefined where there is no such document */

@@ -49,7 +49,7 @@ export function openInvoiceRoom(settings: InvoiceSettings, ports: InvoicePorts):
     mails: {
       put: (row) => void mail.toOrg.put(templateOf(row), { orgId: row.orgId, data: mailData(row) }),
       putTo: (row, to, personId) =>
-        mail.putAsked(templateOf(row), { orgId: row.orgId, personId, to, data: mailData(row) }),
+        mail.putAsked(templateOf(row), { orgId: row.orgId, personId, to, data: mailData(row, true) }),
     },
     portal: () => portalOf(settings, ports),
     draw: {
@@ -73,13 +73,16 @@ export function openInvoiceRoom(settings: InvoiceSettings, ports: InvoicePorts):
   };
 }
 
-const mailData = (row: InvoiceRow) => ({
+/** @param isCopy it goes to an address that somebody of the org chose */
+const mailData = (row: InvoiceRow, isCopy = false) => ({
   id: row.id,
   number: row.number,
   total: moneyText(row.totalMinor, row.currency),
   supplier: row.supplier.legalName,
   title: pageTitle(row),
   issuedAtMs: row.issuedAtMs,
+  isCopy,
+  isFromCredit: row.kind === "statement",
 });
 
 /**

@@ -1,6 +1,6 @@
 /** A budget of a key, a project or the org is used up. The event comes once in each period of a budget, and so does the mail. */
 import { z } from "zod";
-import { facts, text } from "../letter.ts";
+import { facts, link, text } from "../letter.ts";
 import { type LetterContext, mailTemplate } from "../template.ts";
 
 /** The event's data for any kind of budget, also for one that this release does not know. */
@@ -19,25 +19,32 @@ export const budgetExceeded = mailTemplate({
   event: "budget.exceeded",
   data,
   compose(event, context) {
-    const { orgName, usd, time } = context;
+    const { orgName, usd, time, consolePage } = context;
     const whose = ownerOf(event, context);
     return {
       subject: `A budget of ${orgName} is used up: ${whose}`,
       parts: [
         text(
           event.hard
-            ? `The budget of ${whose} is used up. Calls that it would pay for are refused until it begins anew.`
-            : `The budget of ${whose} is used up. Calls go on: it only warns.`,
+            ? `The budget of ${whose} is used up. Calls that it would pay for are refused until it begins anew, or is raised.`
+            : `The budget of ${whose} is used up. Calls go on: this budget only warns.`,
         ),
         facts(
           ["Budget", usd(event.limit_micro)],
           ["Spent", usd(event.spent_micro)],
           ["Begins anew", time(event.resets_at)],
         ),
+        link(event.hard ? "Raise the budget" : "Look at the budget", consolePage(...pageOf(event))),
       ],
     };
   },
 });
+
+/** Where the budget is shown and changed. */
+function pageOf({ budget, key_id, project_id }: z.output<typeof data>): readonly string[] {
+  if (budget === "key_daily") return ["keys", key_id];
+  return budget === "project_monthly" ? ["projects", project_id] : ["credits"];
+}
 
 function ownerOf(event: z.output<typeof data>, { accounts }: LetterContext): string {
   if (event.budget === "key_daily")

@@ -1,12 +1,13 @@
 /** Somebody found the secret of a key and reported it: the key was revoked, and the org must learn where its secret got out. */
 import { z } from "zod";
-import { facts, text } from "../letter.ts";
+import { facts, link, text } from "../letter.ts";
+import { whyAdministratorMail } from "../reader.ts";
 import { mailTemplate } from "../template.ts";
 
 export const keyReported = mailTemplate({
   name: "key_reported",
   data: z.object({ keyId: z.string() }),
-  compose({ keyId }, { accounts, orgName }) {
+  compose({ keyId }, { accounts, orgName, reader, consolePage }) {
     const key = accounts.key(keyId);
     if (key === undefined) return undefined;
     return {
@@ -15,12 +16,13 @@ export const keyReported = mailTemplate({
         text(
           `Somebody found the secret of a key of the organisation “${orgName}” and reported it. The key was revoked at once: calls with it are refused.`,
         ),
-        facts(["Key", key.name], ["Secret", key.hint], ["Number", key.id]),
+        facts(["Key", key.name], ["Secret", key.hint]),
         text(
-          "Look for the place where the secret can be read, and at what was called with it: GET /v1/requests lists the calls. Then make another key.",
+          "Find the place where the secret can be read, and take it out there. Look at what was called with the key. Then make another key for whatever used it.",
         ),
+        link("See what was called with it", consolePage("keys", key.id)),
       ],
-      why: `You get this mail because you own or administer “${orgName}”, or your address is its billing address.`,
+      why: whyAdministratorMail(reader, orgName),
     };
   },
 });

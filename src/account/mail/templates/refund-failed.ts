@@ -1,7 +1,7 @@
 /** A refund failed: no money has moved, and its credit is there again. */
 import { z } from "zod";
 import { CURRENCIES, moneyText } from "../../../base/currency.ts";
-import { facts, text } from "../letter.ts";
+import { facts, link, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
 
 export const refundFailed = mailTemplate({
@@ -17,18 +17,18 @@ export const refundFailed = mailTemplate({
   }),
   compose: (
     { id, topup_id: topupId, currency, total_minor: minor, credits_micro: credits, failure },
-    { orgName, usd },
+    { orgName, usd, consolePage },
   ) => ({
-    subject: `A refund to ${orgName} failed`,
+    subject: `Refund of ${moneyText(minor, currency)} to ${orgName} failed`,
     parts: [
       text(`A refund of “${orgName}” could not be paid out. No money has moved.`),
       facts(
-        ["Refund", id],
-        ["Top-up", topupId],
         ["Amount", moneyText(minor, currency)],
         ["Reason", failure === "" ? "none was given" : failure],
+        ["Reference", id],
       ),
       text(`Its credit of ${usd(credits)} is there again, and the refund can be asked for once more.`),
+      link("Look at the payment", consolePage("credits", "topups", topupId)),
     ],
   }),
 });

@@ -1,6 +1,6 @@
 /** The org has spent much more today than is usual. The event comes once a day at most, and so does the mail. */
 import { z } from "zod";
-import { facts, text } from "../letter.ts";
+import { facts, link, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
 
 export const spendSpike = mailTemplate({
@@ -12,12 +12,15 @@ export const spendSpike = mailTemplate({
     usual_micro: z.int(),
     spike_alert_pct: z.int(),
   }),
-  compose: ({ day, spent_micro, usual_micro, spike_alert_pct }, { orgName, usd }) => ({
-    subject: `${orgName} spends more than usual today`,
+  compose: ({ day, spent_micro, usual_micro, spike_alert_pct }, { orgName, usd, consolePage }) => ({
+    subject: `${orgName} spent ${usd(spent_micro)} today, more than usual`,
     parts: [
-      text(`Today “${orgName}” has spent over ${spike_alert_pct} % more than on a usual day. Calls go on.`),
+      text(`Today “${orgName}” has spent over ${spike_alert_pct} % more than on a usual day. Calls go on.`),
       facts(["Day", day], ["Spent so far", usd(spent_micro)], ["Usual for a whole day", usd(usual_micro)]),
-      text("Usual is the mean of those of the seven days before on which anything was spent."),
+      text(
+        "Usual is the mean of those of the seven days before on which anything was spent. If you do not expect this, see which key and model it is, and set a budget or revoke the key.",
+      ),
+      link("See what is spent", consolePage("overview")),
     ],
   }),
 });

@@ -1,7 +1,7 @@
 /** The operator decided what the org asked for: a higher limit, a refund, … */
 import { z } from "zod";
 import { TICKET_STATUSES } from "../../tickets/ticket.ts";
-import { facts, quote, text } from "../letter.ts";
+import { facts, link, quote, text } from "../letter.ts";
 import { mailTemplate } from "../template.ts";
 
 export const ticketDecided = mailTemplate({
@@ -14,16 +14,13 @@ export const ticketDecided = mailTemplate({
     created_by: z.string(),
     answer: z.string().optional(),
   }),
-  compose: ({ id, status, subject, created_by: createdBy, answer = "" }, { orgName }) => ({
+  compose: ({ id, status, subject, created_by: createdBy, answer = "" }, { orgName, consolePage }) => ({
     subject: `Your request was ${status}: ${subject}`,
     parts: [
       text(`A request of the organisation “${orgName}” was ${status}.`),
-      facts(
-        ["Request", subject],
-        ["Number", id],
-        ...(createdBy === "" ? [] : [["Asked by", createdBy] as const]),
-      ),
-      ...(answer === "" ? [] : [quote(answer)]),
+      facts(["Request", subject], ...(createdBy === "" ? [] : [["Asked by", createdBy] as const])),
+      ...(answer === "" ? [] : [text("The answer:"), quote(answer)]),
+      link("Open the request", consolePage("tickets", id)),
     ],
   }),
 });

@@ -66,7 +66,7 @@ describe("the folder", () => {
     });
     expect(mail.text).toContain("Request: größer — अधिक\n");
     expect(mail.text).toContain("> No.\n> <b>Never\n");
-    expect(mail.html).toContain("<td>größer — अधिक</td>");
+    expect(mail.html).toContain(">größer — अधिक</td>");
   });
 
   test("keeps the newest mails, and nothing of a mail that is written again", async () => {

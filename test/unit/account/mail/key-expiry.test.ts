@@ -60,14 +60,17 @@ test("a key that ends within a week is told of once, to whoever made it", async 
   expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
     ["maker@acme.example", `A key of Acme expires soon: ${key.name}`],
   ]);
-  expect(mails[0]?.text).toContain("expires on 9 October 2026 at 10:00 (UTC)");
-  expect(mails[0]?.text).toContain(`POST /v1/keys/${key.id}/rotate`);
+  expect(mails[0]?.text).toContain("because you made this key of “Acme”");
+  expect(mails[0]?.text).toContain("Expires: 9 October 2026 at 10:00 (UTC)");
+  expect(mails[0]?.text).toContain(`https://gateway.example/console/acme/keys/${key.id}\n`);
 });
 
 test("one whose maker has left is told of to those who answer for the org", async () => {
   const gone = await rig.member("gone@acme.example", "member", "disabled");
   await add(keyOf(30, { createdBy: gone.id }), keyOf(30, { createdBy: "key_1" }));
-  expect((await mailsAfter(24)).map(({ to }) => to)).toEqual(["owner@acme.example", "owner@acme.example"]);
+  const mails = await mailsAfter(24);
+  expect(mails.map(({ to }) => to)).toEqual(["owner@acme.example", "owner@acme.example"]);
+  for (const { text } of mails) expect(text).toContain("because you own “Acme”");
 });
 
 test("a key of the playground is not told of, however long its person has had it", async () => {
@@ -114,7 +117,7 @@ test("it goes on after a restart, and looks at all keys of all orgs, slice by sl
   await rig.restart();
   const text = (await mailsAfter(14)).map((mail) => mail.text).join();
   for (const id of ending) expect(text).toContain(id);
-  expect(text.match(/Number: key_/g)).toHaveLength(4);
+  expect(text.match(/console\/acme\/keys\/key_/g)).toHaveLength(4);
 });
 
 test("keys that end soon are noted for whoever asks what needs attention, the soonest first", async () => {

@@ -39,10 +39,21 @@ describe("a letter", () => {
 
   test("has the same words in HTML, all of them escaped, and loads nothing", () => {
     const page = htmlOf(letter);
-    expect(page).toContain("<p>Words of &lt;b&gt;Acme&lt;/b&gt; &amp; more</p>");
-    expect(page).toContain("<blockquote>one<br>two &lt;i&gt;<br></blockquote>");
+    expect(page).toContain(">Words of &lt;b&gt;Acme&lt;/b&gt; &amp; more</p>");
+    expect(page).toContain(">one<br>two &lt;i&gt;<br></blockquote>");
     expect(page).toContain('href="https://gateway.example/?a=1&amp;b=2"');
-    expect(page).not.toMatch(/<(?:img|script|link|style)|url\(|@import/);
+    expect(page).not.toMatch(/<(?:img|script|link)|url\(|@import/);
+  });
+
+  test("is light and dark, also where a reader of mails takes no style sheet", () => {
+    const page = htmlOf(letter);
+    expect(page).toContain('<meta name="color-scheme" content="light dark">');
+    expect(page).toContain("@media (prefers-color-scheme:dark)");
+    const classes = Array.from(page.matchAll(/class="([^"]+)"/g), ([, names = ""]) =>
+      names.split(" "),
+    ).flat();
+    for (const name of classes) expect(page).toContain(`.${name}{`);
+    expect(page.match(/<body[^>]* style="[^"]*background:#f7f8f9/)).not.toBeNull();
   });
 
   test("has a subject of one bounded line", () => {
@@ -85,7 +96,6 @@ test("every template has a name of its own, and its event puts no other", () => 
     "invoice",
     "key_expiring",
     "key_reported",
-
     "mandate_paused",
     "org_closed",
     "refund_failed",

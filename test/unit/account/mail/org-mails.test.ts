@@ -68,6 +68,19 @@ describe("a mail to an org", () => {
     expect(await receivers()).toEqual([]);
   });
 
+  test("says why its reader gets it, and no more than the rows tell", async () => {
+    await rig.member("owner@acme.example", "owner");
+    await emit(ticketDecided, ticket());
+    expect(await written()).toHaveLength(1);
+    await setOrg({ billingEmail: "billing@acme.example" });
+    await emit(ticketDecided, ticket());
+    const why = (await written()).map(({ text }) => text.split("-- \n")[1]);
+    expect(why).toEqual([
+      "You get this mail because you own “Acme”.\n",
+      "You get this mail because “Acme” gave this address as its billing address.\n",
+    ]);
+  });
+
   test("is left out, and told of, where nobody has an address", async () => {
     await emit(ticketDecided, ticket());
     expect(await receivers()).toEqual([]);
@@ -168,7 +181,8 @@ describe("the mail of", () => {
       { refund_requested: true, ticket_id: "tkt_1", paid_micro: 12_500_000, granted_micro: 3_000_000 },
       [
         "Paid credit that is left: $12.50\nGranted credit that is left: $3.00",
-        "A refund of the paid credit was asked for, and is not made yet: the operator decides request tkt_1",
+        "A refund of the paid credit was asked for, and is not made yet: the request is waiting to be decided",
+        "https://gateway.example/console/acme/tickets/tkt_1",
         "Granted credit was not paid for: it ends with the organisation, and is not refunded.",
       ],
     ],
@@ -177,19 +191,23 @@ describe("the mail of", () => {
       { refund_requested: true, ticket_id: "tkt_1" },
       ["A refund was asked for, and there is no paid credit left to refund."],
     ],
-    ["no credit", {}, ["There is no paid credit left to refund."]],
+    [
+      "no credit",
+      {},
+      ["There is no paid credit left to refund.", "https://gateway.example/console/acme/credits/invoices\n"],
+    ],
     [
       "paid credit that was not asked for",
       { paid_micro: 12_500_000 },
       [
         "nobody asked for it. Owners, admins and billing members still can",
-        "POST https://gateway.example/v1/credits/topups/{id}/refund",
+        "https://gateway.example/console/acme/credits/topups\n",
       ],
     ],
     [
       "paid credit at an erasure, when nobody can sign in any more",
       { by: "erasure", paid_micro: 12_500_000 },
-      ["nobody asked for it. Ask the operator of the gateway"],
+      ["nobody asked for it. Write to whoever runs this service"],
     ],
     [
       "refunds under way",
@@ -211,7 +229,8 @@ describe("the mail of", () => {
       await emit(orgClosedEvent, { ...orgWire(rig.org), closing: closing(changes) });
       const { text } = await oneMail();
       for (const part of words) expect(text).toContain(part);
-      expect(text).toContain("no plan is charged any more");
+      expect(text).toContain("nothing is charged any more");
+      expect(text.includes("for as long as tax law demands")).toBe(!("by" in changes));
       expect([text.includes("was not paid for"), text.includes("under way")]).toEqual([
         "granted_micro" in changes,
         "refunds" in changes,
@@ -230,9 +249,10 @@ describe("the mail of", () => {
       failure: "The card is closed.",
     });
     const { subject, text } = await oneMail();
-    expect(subject).toBe("A refund to Acme failed");
-    expect(text).toContain("Refund: rfd_1\nTop-up: tup_1\nAmount: $25.00\nReason: The card is closed.");
+    expect(subject).toBe("Refund of $25.00 to Acme failed");
+    expect(text).toContain("Amount: $25.00\nReason: The card is closed.\nReference: rfd_1");
     expect(text).toContain("Its credit of $25.00 is there again");
+    expect(text).toContain("https://gateway.example/console/acme/credits/topups/tup_1\n");
   });
 
   test.each([
@@ -245,8 +265,8 @@ describe("the mail of", () => {
     [
       "erasure.requested",
       { name: "Acme", slug: "acme", erasure_due_at: "2026-10-09T10:00:00Z" },
-      "The data of Acme will be erased",
-      "DELETE https://gateway.example/v1/orgs/acme/erasure",
+      "All data of Acme will be erased",
+      "https://gateway.example/console/acme/settings/closing\n",
     ],
     [
       "subscription.past_due",
@@ -257,20 +277,20 @@ describe("the mail of", () => {
     [
       "spend.spike",
       { day: "2026-09-09", spent_micro: 31_000_000, usual_micro: 10_000_000, spike_alert_pct: 200 },
-      "Acme spends more than usual today",
-      "over 200 % more than on a usual day. Calls go on.\n\nDay: 2026-09-09\nSpent so far: $31.00\nUsual for a whole day: $10.00",
+      "Acme spent $31.00 today, more than usual",
+      "over 200 % more than on a usual day. Calls go on.\n\nDay: 2026-09-09\nSpent so far: $31.00\nUsual for a whole day: $10.00",
     ],
     [
       "credits.low",
       { balance_micro_usd: 4_990_000, credits_low_micro: 5_000_000 },
-      "Credit of Acme is low",
+      "Credit of Acme is low: $4.99 is left",
       "Credit then: $4.99\nTold below: $5.00",
     ],
     [
       "webhook.disabled",
       { id: "wh_1", url: "https://user:pass@hooks.example:8443/in?token=secret" },
       "A webhook of Acme was disabled",
-      "Endpoint: https://hooks.example:8443/in\nNumber: wh_1",
+      "Address: https://hooks.example:8443/in\n",
     ],
     [
       "auto_topup.notified",
@@ -281,13 +301,13 @@ describe("the mail of", () => {
         total_minor: 11_800_000,
         due_at: "2026-09-10T11:00:00Z",
       },
-      "₹1,18,000.00 will be debited for Acme",
+      "₹1,18,000.00 will be debited for credit of Acme",
       "Tax: ₹18,000.00\nDebited: ₹1,18,000.00\nNot before: 10 September 2026",
     ],
     [
       "auto_topup.failed",
       { mandate_id: "mnd_1", currency: "USD", total_minor: 1_000, failure: "No funds." },
-      "An automatic top-up of Acme failed",
+      "Automatic top-up of $10.00 failed for Acme",
       "It is not tried again.",
     ],
     [
@@ -299,10 +319,10 @@ describe("the mail of", () => {
         failure: "",
         retry_at: "2026-09-10T11:00:00Z",
       },
-      "An automatic top-up of Acme failed",
+      "Automatic top-up of $10.00 failed for Acme",
       "not before 10 September 2026",
     ],
-    ["mandate.paused", { reason: "dispute" }, "The mandate of Acme is paused", "is disputed"],
+    ["mandate.paused", { reason: "dispute" }, "Automatic top-ups of Acme have stopped", "is disputed"],
   ] as const)("%s says what happened", async (name, data, subject, words) => {
     await rig.member("owner@acme.example", "owner");
     await emit(eventType(name, z.looseObject({})), data);
