@@ -255,6 +255,7 @@ function mandateOf(engine: Engine, id: string) {
     reference,
     cap: { currency, minor: cap },
     state: mandate?.state ?? unregistered,
+    isSubmitted: mandate !== undefined,
     method: mandate?.method ?? methods[0] ?? "",
   };
 }

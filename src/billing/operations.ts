@@ -2,10 +2,10 @@
 
 import { type RefundOperationDeps, refundOperations } from "./refunds/refund-operations.ts";
 import { type OperatorPaymentDeps, operatorPaymentOperations } from "./topups/operator-operations.ts";
-import { returnPageOperations } from "./topups/return-page.ts";
+import { type ReturnPageDeps, returnPageOperations } from "./topups/return-page.ts";
 import { type TopupOperationDeps, topupOperations } from "./topups/topup-operations.ts";
 
-export type BillingDeps = TopupOperationDeps & RefundOperationDeps & OperatorPaymentDeps;
+export type BillingDeps = TopupOperationDeps & RefundOperationDeps & ReturnPageDeps & OperatorPaymentDeps;
 
 export const billingOperations = (deps: BillingDeps) => ({
   ...topupOperations(deps),

@@ -22,7 +22,7 @@ export interface OpenMandates {
 
 /** Call before jobs start. */
 export function openMandates(ports: MandatePorts): OpenMandates {
-  const mandateLooks = new Map<string, Promise<void>>();
+  const mandateLooks = new Map() as MandateWatchDeps["mandateLooks"];
   const deps = { ...ports, mandateLooks };
   ports.jobs.handle(watchMandate, mandateWatcher(deps));
   ports.jobs.handle(endMandate, mandateEnder(deps));

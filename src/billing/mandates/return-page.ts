@@ -8,7 +8,8 @@ import { moneyText } from "../../base/currency.ts";
 import { mustExist } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
-import { RETURN_LOOK_MS, returnPage } from "../payments/return-page.ts";
+import type { GatewayMandate } from "../payments/gateway.ts";
+import { type Outcome, RETURN_LOOK_MS, returnPage, type Way } from "../payments/return-page.ts";
 import type { MandateRow, MandateStatus } from "./mandate.ts";
 import { lookAtMandate, type MandateWatchDeps } from "./watch.ts";
 
@@ -25,25 +26,89 @@ export const mandatePageOperations = (deps: MandateWatchDeps) => ({
     errors: ["not_found"],
     async run({ params }) {
       const row = mustExist(deps.mandates.find(params.id), "mandate");
-      if (row.status === "pending") await lookAtMandate(deps, row, RETURN_LOOK_MS);
-      return page(deps.mandates.find(params.id) ?? row);
+      const reading = row.status === "pending" ? await lookAtMandate(deps, row, RETURN_LOOK_MS) : undefined;
+      return page(deps.mandates.find(params.id) ?? row, reading);
     },
   }),
 });
 
-const SAYS: Readonly<Record<MandateStatus, readonly [string, string]>> = {
-  active: ["Thank you", "The mandate is registered. Switch automatic top-ups on to use it."],
-  pending: ["One moment", "The mandate is not confirmed yet. This page looks again; you may also close it."],
-  paused: ["Paused", "The mandate is registered, and paused. Nothing is debited until it is resumed."],
-  failed: [
-    "Not registered",
-    "The mandate was not registered, and nothing is debited. Begin anew to try again.",
-  ],
-  cancelled: ["Cancelled", "The mandate is cancelled. Nothing is debited."],
-};
-
-function page({ id, status, capMinor, currency }: MandateRow) {
-  const [title, text] = SAYS[status];
-  const amount = `At most ${moneyText(capMinor, currency)} a debit, tax included`;
-  return returnPage({ title, amount, text, id, isPending: status === "pending" });
+function page(row: MandateRow, reading: GatewayMandate | undefined) {
+  const { id, orgId, capMinor, currency } = row;
+  return returnPage({
+    outcome: OUTCOMES[endingOf(row, reading)],
+    amount: `At most ${moneyText(capMinor, currency)} a debit, tax included`,
+    id,
+    orgId,
+    others: [{ label: "Back to Credits", to: ["credits"] }],
+  });
 }
+
+type Ending = Exclude<MandateStatus, "pending"> | "submitted" | "left" | "unknown";
+
+/** @param reading what the payment gateway said just now; undefined where it said nothing */
+export function endingOf(
+  { status }: Pick<MandateRow, "status">,
+  reading: GatewayMandate | undefined,
+): Ending {
+  if (status !== "pending") return status;
+  if (reading === undefined) return "unknown";
+  return reading.isSubmitted ? "submitted" : "left";
+}
+
+const BILLING: readonly string[] = ["billing"];
+const look: Way = { label: "Look at automatic top-ups", to: BILLING };
+const again: Way = { label: "Try again", to: BILLING };
+
+const OUTCOMES: Readonly<Record<Ending, Outcome>> = {
+  active: {
+    word: "Allowed",
+    tone: "good",
+    title: "Thank you",
+    text: "Automatic payments are allowed. Switch automatic top-ups on to use them: until then, nothing is debited.",
+    main: { label: "Set up automatic top-ups", to: BILLING },
+  },
+  left: {
+    word: "Not allowed",
+    tone: "warn",
+    title: "You left without allowing payments",
+    text: "Nothing is registered, and nothing is debited. Begin anew to try again.",
+    main: again,
+  },
+  failed: {
+    word: "Declined",
+    tone: "bad",
+    title: "Automatic payments were not allowed",
+    text: "They were declined, or the time for it is over. Nothing is debited. Begin anew to try again, with the same or another bank or card.",
+    main: again,
+  },
+  submitted: {
+    word: "Under way",
+    tone: "warn",
+    title: "One moment",
+    text: "Your bank has not confirmed it yet; some take days. This page looks again by itself. You may also close it.",
+    main: look,
+    isPending: true,
+  },
+  unknown: {
+    word: "Not known yet",
+    tone: "warn",
+    title: "One moment",
+    text: "The payment service does not say yet how it ended. This page looks again by itself. You may also close it.",
+    main: look,
+    isPending: true,
+  },
+  paused: {
+    word: "Paused",
+    tone: "warn",
+    title: "Automatic payments are paused",
+    text: "They are registered, and paused. Nothing is debited until they are resumed.",
+    main: look,
+  },
+  cancelled: {
+    word: "Cancelled",
+    tone: "warn",
+    title: "Automatic payments are cancelled",
+    text: "Nothing is debited. Begin anew to allow them again.",
+    main: look,
+  },
+};

@@ -18,7 +18,7 @@ const MOST_PENDING_MS = 7 * 24 * HOUR_MS;
 export interface MandateWatchDeps extends MandateDeps {
   readonly store: Pick<Store, "act">;
   /** By mandate. */
-  readonly mandateLooks: Looks;
+  readonly mandateLooks: Looks<GatewayMandate>;
 }
 
 export const mandateWatcher = (deps: MandateWatchDeps): JobHandler<{ mandateId: string }> => ({
@@ -58,13 +58,21 @@ function giveUp(deps: MandateWatchDeps, mandateId: string): void {
   if (row?.status === "failed") endAtGateway(deps, row);
 }
 
-/** Looks now, for a page that somebody waits for. Never rejects: the job looks again. */
-export const lookAtMandate = (deps: MandateWatchDeps, row: MandateRow, withinMs: number): Promise<void> =>
+/**
+ * Looks now, for a page that somebody waits for. Never rejects: the job looks again.
+ * @returns what the payment gateway has; undefined where it said nothing
+ */
+export const lookAtMandate = (
+  deps: MandateWatchDeps,
+  row: MandateRow,
+  withinMs: number,
+): Promise<GatewayMandate | undefined> =>
   sharedLook(deps.mandateLooks, row.id, async () => {
-    if (row.ref === "") return;
+    if (row.ref === "") return undefined;
     const signal = AbortSignal.timeout(withinMs);
     const reading = await mustBeOpen(deps, row.gateway).readMandate(row.ref, { signal });
     await deps.store.act(() => followMandate(deps, row.id, reading));
+    return reading;
   });
 
 /** For webhooks: a mandate changed. @throws GatewayError for another try */

@@ -146,6 +146,8 @@ export interface GatewayMandate {
   readonly tokenRef: string;
   readonly reference: string;
   readonly state: "pending" | "active" | "paused" | "failed" | "cancelled";
+  /** The payer has done their part, and the bank decides; a `pending` one without that was left, or is still looked at. */
+  readonly isSubmitted: boolean;
   readonly method: Method | "";
   readonly cap: Amount;
 }

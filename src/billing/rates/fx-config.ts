@@ -5,7 +5,7 @@ import { z } from "zod";
 import { problemText, readDocument } from "../../base/document/document.ts";
 import { readText } from "../../base/file-errors.ts";
 import type { DayRate } from "./fx-table.ts";
-import { rateOf, rateText } from "./rate.ts";
+import { rateOf, rateText, SUPPLIERS_RATE } from "./rate.ts";
 
 /** Quoted in the file: YAML would read a number, and lose digits. */
 const rate = z.string().transform((text, context) => {
@@ -26,7 +26,7 @@ const schema = z.strictObject({
       z.strictObject({
         day: z.iso.date(),
         usd_inr: rate,
-        source: z.string().max(200).default("config/fx.yaml"),
+        source: z.string().max(200).default(SUPPLIERS_RATE),
       }),
     )
     .max(20_000)

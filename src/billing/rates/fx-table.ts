@@ -8,7 +8,7 @@ import { fail } from "../../base/errors.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
 import type { InvoiceRate } from "../invoices/invoice.ts";
-import { rateOf, rateText } from "./rate.ts";
+import { rateOf, rateText, SUPPLIERS_RATE } from "./rate.ts";
 
 /** A rate of a day in UTC. */
 export type DayRate = Pick<InvoiceRate, "usdInr" | "day" | "source">;
@@ -78,7 +78,7 @@ export class FxTable {
 
   #always(nowMs: number): DayRate | undefined {
     const { always } = this.#options;
-    return always === "" ? undefined : { usdInr: always, day: dayOf(nowMs), source: "config/fx.yaml" };
+    return always === "" ? undefined : { usdInr: always, day: dayOf(nowMs), source: SUPPLIERS_RATE };
   }
 
   /** The rate of the newer day from the two sources; where both have that day, the one that was read. */

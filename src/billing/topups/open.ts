@@ -14,7 +14,7 @@ export type OpenTopups = Pick<TopupWatchDeps, "topups" | "looks">;
 /** Call before jobs start. */
 export function openTopups(ports: TopupPorts): OpenTopups {
   const topups = new TopupTables(ports.store);
-  const looks = new Map<string, Promise<void>>();
+  const looks: TopupWatchDeps["looks"] = new Map();
   ports.jobs.handle(watchTopup, topupWatcher({ ...ports, topups, looks }));
   return { topups, looks };
 }

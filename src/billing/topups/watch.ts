@@ -37,7 +37,7 @@ export interface TopupWatchDeps extends SettlementDeps {
   readonly store: Pick<Store, "act">;
   readonly gatewayOf: (id: GatewayId) => PaymentGateway | undefined;
   /** By top-up. */
-  readonly looks: Looks;
+  readonly looks: Looks<Checkout>;
 }
 
 /** What a look found: to be settled in an act, and when to look again. */
@@ -69,11 +69,19 @@ function notYetThere({ clock, topups }: TopupWatchDeps, { id, expiresAtMs }: Top
   };
 }
 
-/** Looks now and settles, for a page that somebody waits for. Never rejects: the job looks again. */
-export const lookNow = (deps: TopupWatchDeps, row: TopupRow, withinMs: number): Promise<void> =>
+/**
+ * Looks now and settles, for a page that somebody waits for. Never rejects: the job looks again.
+ * @returns the checkout that was settled; undefined where the payment gateway said nothing of it
+ */
+export const lookNow = (
+  deps: TopupWatchDeps,
+  row: TopupRow,
+  withinMs: number,
+): Promise<Checkout | undefined> =>
   sharedLook(deps.looks, row.id, async () => {
     const look = await lookAt(deps, row, AbortSignal.timeout(withinMs));
     if (look !== undefined) await deps.store.act(() => settle(deps, row.id, look.checkout));
+    return look?.checkout;
   });
 
 /** @returns undefined where the payment gateway has no checkout of it @throws GatewayError */

@@ -122,7 +122,7 @@ function openProcess(folder: string, time: ManualTime, gateway: ScriptedGateway)
     ...credits,
     ...tables,
     parked: new ParkedPayments(store),
-    looks: new Map<string, Promise<void>>(),
+    looks: new Map(),
     gatewayOf: () => gateway.port,
     gatewayFor: () => gateway.port,
     ownAddress: () => "http://127.0.0.1",

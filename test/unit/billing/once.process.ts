@@ -239,7 +239,7 @@ export class PayProcess {
       gatewayOf,
       disputes: new DisputeTable(store),
       parked: new ParkedPayments(store),
-      looks: new Map<string, Promise<void>>(),
+      looks: new Map(),
       invoices: invoices.issuer,
     };
     const offering = {
@@ -301,7 +301,7 @@ export class PayProcess {
       operations: {
         ...topupOperations(offering),
         ...refundOperations(offering),
-        ...returnPageOperations(deps),
+        ...returnPageOperations({ ...deps, invoices: invoices.issuer }),
         ...planRoom.operations,
         ...autoTopup.operations,
       },

@@ -86,7 +86,15 @@ export class ScriptedGateway {
     const ref = `reg_${order.reference}`;
     if (!this.mandates.has(ref)) {
       const { reference, method, cap } = order;
-      this.mandates.set(ref, { ref, tokenRef: "", reference, state: "pending", method, cap });
+      this.mandates.set(ref, {
+        ref,
+        tokenRef: "",
+        reference,
+        state: "pending",
+        isSubmitted: false,
+        method,
+        cap,
+      });
     }
     return { ref, url: `http://127.0.0.1/pay/${ref}` };
   }

@@ -5,6 +5,7 @@
 import { countryName } from "../../../account/fields/countries.ts";
 import { ABROAD, stateLabel } from "../../../account/fields/gst-states.ts";
 import { type Currency, moneyText } from "../../../base/currency.ts";
+import { SUPPLIERS_RATE } from "../../rates/rate.ts";
 import { percentText, spreadOf } from "../amount.ts";
 import { indianDate } from "../financial-year.ts";
 import { inrValue } from "../inr-value.ts";
@@ -206,12 +207,13 @@ function notesOf(row: InvoiceRow): string[] {
   if (kind === "statement")
     notes.push("Paid from prepaid credit, which was invoiced when it was bought. This is no tax invoice.");
   if (kind !== "statement" && rate.usdInr !== "" && (isIndian(row) || row.currency === "INR")) {
-    const source = rate.source === "" ? "" : ` (${rate.source})`;
-    notes.push(`Rate of exchange: 1 USD = ${rate.usdInr} INR on ${rate.day}${source}`);
+    notes.push(
+      `Rate of exchange: 1 USD = ${rateDigits(rate.usdInr)} INR on ${dayText(rate.day)} (${sourceText(rate)})`,
+    );
     // Without it nobody could check the credit against the amount.
     if (rate.charged !== undefined)
       notes.push(
-        `Credit was sold at that rate and our spread${spreadText(row)}: 1 USD of it for ${rate.charged} INR`,
+        `Rate of this sale: 1 USD of credit = ${rateDigits(rate.charged)} INR, the rate of exchange with a conversion margin${marginText(row)}`,
       );
   }
   if (irnStatus === "pending" || irnStatus === "failed")
@@ -219,11 +221,24 @@ function notesOf(row: InvoiceRow): string[] {
   return notes;
 }
 
+/** How earlier releases named rates that the supplier wrote down without a source. */
+const FORMER_SOURCE = "config/fx.yaml";
+
+/** Whose rate it is. */
+const sourceText = ({ source }: InvoiceRow["rate"]): string =>
+  source === "" || source === FORMER_SOURCE ? SUPPLIERS_RATE : source;
+
+/** Two decimals at least, and all that say something: `88.50`. */
+const rateDigits = (rate: string): string => rate.replace(/(\.\d\d\d*?)0+$/, "$1");
+
+/** `30/04/2026` of `2026-04-30`, as the other dates of a document. */
+const dayText = (day: string): string => day.split("-").reverse().join("/");
+
 /** The spread in numbers; empty where it was not noted, and in credit notes. */
-function spreadText({ kind, rate, taxableMinor, currency }: InvoiceRow): string {
+function marginText({ kind, rate, taxableMinor, currency }: InvoiceRow): string {
   if (rate.spreadBps === undefined || kind === "credit_note") return "";
   const minor = moneyText(spreadOf(taxableMinor, rate), currency);
-  return ` of ${percentText(rate.spreadBps)}, ${minor} of the amount`;
+  return ` of ${percentText(rate.spreadBps)} (${minor} of the amount)`;
 }
 
 function registrationOf({ irn, ackNumber, ackAtMs, signedQr }: InvoiceRow): PageModel["registration"] {

@@ -227,6 +227,7 @@ export function mandateOf(
     tokenRef,
     reference: invoice.notes.reference ?? invoice.receipt ?? "",
     state: token === "gone" ? "cancelled" : known === undefined ? unregistered : registered,
+    isSubmitted: (invoice.payment_id ?? "") !== "",
     method: methodOf(known?.method ?? invoice.token?.method, false),
     cap: { currency: "INR", minor: Number(invoice.notes.cap_minor ?? 0) },
   };

@@ -60,6 +60,8 @@ export const mandateAnswer = z.object({
   method,
   cap: amount,
   state: z.enum(["pending", "active", "paused", "failed", "cancelled"]),
+  // A simulator of an earlier release says nothing of it.
+  isSubmitted: z.boolean().default(false),
 });
 
 export const linesAnswer = z.object({

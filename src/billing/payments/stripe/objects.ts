@@ -151,6 +151,7 @@ export function mandateOf(session: Stripe.Checkout.Session): GatewayMandate {
     ref: session.id,
     reference: referenceOf(session.metadata),
     state: mandateState(session, paid),
+    isSubmitted: session.status === "complete",
     tokenRef: paid === undefined ? "" : `${customer}/${paid.id}`,
     method: METHOD_OF.get(paid?.type ?? session.payment_method_types?.[0] ?? "") ?? "",
     cap: amountOf(cap, session.currency ?? "usd"),

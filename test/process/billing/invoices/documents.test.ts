@@ -99,7 +99,7 @@ describe.each(GOLDEN.map((golden) => [golden.name, golden] as const))("%s", (_, 
     expect(model.notes.includes(`Letter of undertaking (ARN): ${row.supplier.lut}`)).toBe(
       row.treatment.kind === "zero_lut",
     );
-    expect(model.notes.at(-1)).toBe("Rate of exchange: 1 USD = 88.12345678 INR on 2026-04-30 (FBIL)");
+    expect(model.notes.at(-1)).toBe("Rate of exchange: 1 USD = 88.12345678 INR on 30/04/2026 (FBIL)");
     if (row.kind === "credit_note") {
       expect([facts.get("Against invoice no."), facts.get("Dated")]).toEqual([
         row.original?.number,
@@ -111,8 +111,20 @@ describe.each(GOLDEN.map((golden) => [golden.name, golden] as const))("%s", (_, 
   test("says at which rate credit was sold for INR", () => {
     const charged = "90.27000000";
     const { notes } = pageModel({ ...row, currency: "INR", rate: { ...row.rate, charged } });
-    const isSaid = notes.at(-1)?.includes("1 USD of it for 90.27000000 INR");
+    const isSaid = notes.at(-1)?.includes("1 USD of credit = 90.27 INR, ");
     expect(isSaid).toBe(row.kind !== "statement");
+  });
+
+  test("names no file, and no word that only its maker knows", () => {
+    const charged = "90.27000000";
+    const former = { ...row.rate, charged, spreadBps: 200, source: "config/fx.yaml" };
+    const { notes } = pageModel({ ...row, rate: former });
+    expect([...texts, ...notes].join(" ")).not.toMatch(/yaml|config\/|spread|bps|undefined/i);
+    expect(notes.some((note) => note.includes("(set by the supplier)"))).toBe(
+      row.kind !== "statement" &&
+        row.rate.usdInr !== "" &&
+        (isTaxed || row.supplier.gstin !== "" || row.currency === "INR"),
+    );
   });
 
   test("reads the same as page", () => {

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OrgRow } from "../../../../src/account/org.ts";
 import { followDispute } from "../../../../src/billing/disputes/dispute.ts";
+import { endingOf } from "../../../../src/billing/mandates/return-page.ts";
 import { onNotice } from "../../../../src/billing/notices/notices.ts";
+import type { GatewayMandate } from "../../../../src/billing/payments/gateway.ts";
 import { NO_CREDIT } from "../../../support/billing/plans.fixtures.ts";
 import { AutoTopupWorld, callerOf, DAY, HOUR, headWith, MINUTE } from "../auto-topup.fixtures.ts";
 import { someOrg } from "../fixtures.ts";
@@ -52,16 +54,34 @@ describe("a mandate", () => {
     expect([...world.now.mandates.of(orgId)]).toHaveLength(1);
   });
 
-  test("says at its return page what the payment gateway says, and shows nothing else", async () => {
-    const orgId = await world.org(someOrg());
+  test("says at its return page what the payment gateway says, and nothing of the org but its id", async () => {
+    const org = someOrg();
+    const orgId = await world.org(org);
     const { mandate } = await world.create(orgId, "upi");
-    world.gateway.move(mandate.mandate_ref, "active");
     const { mandateReturnPage } = world.now.room.operations;
     const input = { params: { id: mandate.id }, query: undefined, body: undefined };
-    const page = await mandateReturnPage.run(input, callerOf(""), headWith(""));
-    expect(JSON.stringify(page)).toContain("The mandate is registered");
-    expect(JSON.stringify(page)).not.toContain(orgId);
+    const page = async () => JSON.stringify(await mandateReturnPage.run(input, callerOf(""), headWith("")));
+    expect(await page()).toContain("You left without allowing payments");
+    expect(await page()).not.toMatch(/One moment|refresh/);
+    world.gateway.isAway = true;
+    expect(await page()).toMatch(/refresh.*One moment.*does not say yet how it ended/);
+    world.gateway.isAway = false;
+    world.gateway.move(mandate.mandate_ref, "active");
+    const shown = await page();
+    expect(shown).toContain("Automatic payments are allowed");
+    expect(shown).toContain(`/console/${orgId}/billing`);
+    for (const own of [`>${org.name}`, `/${org.slug}/`]) expect(shown).not.toContain(own);
     expect(world.status(orgId)).toBe("active");
+  });
+
+  test.each([
+    ["pending", { isSubmitted: true }, "submitted"],
+    ["pending", { isSubmitted: false }, "left"],
+    ["pending", undefined, "unknown"],
+    ["failed", undefined, "failed"],
+    ["active", undefined, "active"],
+  ] as const)("that is %s, as the payment gateway says %o, is shown as %s", (status, reading, ending) => {
+    expect(endingOf({ status }, reading as GatewayMandate | undefined)).toBe(ending);
   });
 
   test("that is declined has failed, and one that nobody approves fails after a week", async () => {

@@ -105,10 +105,22 @@ export function mandates(at: () => Bench): void {
     const { ref, url } = await at().gateway.registerMandate(order, at().call());
     expect(url).toMatch(/^http/);
     const pending = await at().gateway.readMandate(ref, at().call());
-    expect(pending).toMatchObject({ ref, state: "pending", tokenRef: "", reference: order.reference });
+    expect(pending).toMatchObject({
+      ref,
+      state: "pending",
+      isSubmitted: false,
+      tokenRef: "",
+      reference: order.reference,
+    });
     at().simulator.engine.approveMandate(ref, order.method);
     const mandate = await at().gateway.readMandate(ref, at().call());
-    expect(mandate).toMatchObject({ ref, state: "active", reference: order.reference, method: order.method });
+    expect(mandate).toMatchObject({
+      ref,
+      state: "active",
+      isSubmitted: true,
+      reference: order.reference,
+      method: order.method,
+    });
     expect(mandate.tokenRef).not.toBe("");
     await at().simulator.notices.flush();
     const notices = at().receiver.received.flatMap(({ bytes, header }) =>

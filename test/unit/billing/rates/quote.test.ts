@@ -216,13 +216,13 @@ test("C11: an invoice prints the spread; one that was issued without it does not
   await store.act(() => settle(deps, row.id, checkout(row, "complete", payment(row))));
   const [invoice] = billing.invoicesOf(org.id);
   if (invoice === undefined) throw new Error("no invoice");
-  const sold = (texts: string[]) => texts.filter((text) => text.startsWith("Credit was sold"));
+  const sold = (texts: string[]) => texts.filter((text) => text.startsWith("Rate of this sale"));
   expect(sold(textsOf(pageModel(invoice)))).toEqual([
-    "Credit was sold at that rate and our spread of 2 %, ₹19.61 of the amount: 1 USD of it for 90.27000000 INR",
+    "Rate of this sale: 1 USD of credit = 90.27 INR, the rate of exchange with a conversion margin of 2 % (₹19.61 of the amount)",
   ]);
   const { spreadBps: _, ...rate } = invoice.rate;
   expect(sold(textsOf(pageModel({ ...invoice, rate })))).toEqual([
-    "Credit was sold at that rate and our spread: 1 USD of it for 90.27000000 INR",
+    "Rate of this sale: 1 USD of credit = 90.27 INR, the rate of exchange with a conversion margin",
   ]);
 });
 
