@@ -5,6 +5,13 @@
  */
 import type { RE2JS } from "re2js";
 
+/** A text takes more work than its budget allows. */
+export class TooMuchWork extends Error {
+  constructor() {
+    super("the redaction patterns take too long on this text");
+  }
+}
+
 /** Work that may be done: for one text, and with it for what the text is a part of. */
 export class WorkBudget {
   #left: number;
@@ -20,10 +27,10 @@ export class WorkBudget {
     return this.#left;
   }
 
-  /** @throws Error once all is spent, here or in the whole */
+  /** @throws TooMuchWork once all is spent, here or in the whole */
   take(work: number): void {
     this.#left -= work;
-    if (this.#left < 0) throw new Error("the redaction patterns take too long on this text");
+    if (this.#left < 0) throw new TooMuchWork();
     this.#whole?.take(work);
   }
 }
@@ -87,7 +94,7 @@ class MeteredText {
   }
 }
 
-/** Start and end of each match. @throws Error if the budget does not suffice */
+/** Start and end of each match. @throws TooMuchWork if the budget does not suffice */
 export function matchesWithin(pattern: RE2JS, text: string, budget: WorkBudget): [number, number][] {
   const found: [number, number][] = [];
   const metered = new MeteredText(text, READ_COST + pattern.programSize(), budget);

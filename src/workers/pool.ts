@@ -20,8 +20,11 @@ export interface WorkerPool {
   finish(input: FinishInput): Promise<Finished>;
   /** Redacts payloads; at once where there are no rules. @throws Error if a preset is unknown or a pattern is not RE2 */
   redactPayload(redaction: Redaction, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
-  /** Shows what presets redact in a sample. @throws WeirError `invalid_value` for a preset or a sample that `checkPreview` refuses */
-  previewRedaction(presets: readonly string[], sample: string): Promise<RedactionPreview>;
+  /**
+   * Shows what rules redact in a sample; undefined where own patterns take too long on it.
+   * @throws WeirError `invalid_value` for a preset or a sample that `checkPreview` refuses
+   */
+  previewRedaction(redaction: Redaction, sample: string): Promise<RedactionPreview | undefined>;
   /** Which of an org's own patterns makes them too slow together; undefined if they are quick. @param patterns that compile */
   slowPattern(patterns: readonly string[]): Promise<number | undefined>;
   /**
@@ -55,9 +58,9 @@ export function openPool({ maxWaiting = 64 }: PoolOptions = {}): WorkerPool {
       if (redaction.presets.length + redaction.patterns.length === 0) return [...parts];
       return storing.run("redact", { redaction, parts }) as Promise<Uint8Array[]>;
     },
-    async previewRedaction(presets, sample) {
-      checkPreview(presets, sample);
-      return (await asked.run("preview", { presets, sample })) as RedactionPreview;
+    async previewRedaction(redaction, sample) {
+      checkPreview(redaction, sample);
+      return (await asked.run("preview", { redaction, sample })) as RedactionPreview | undefined;
     },
     async countTokens(texts, encoding, signal) {
       if (counting > maxWaiting) throw new Error("too many token counts wait");

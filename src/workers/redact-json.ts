@@ -12,7 +12,7 @@ export function redactJson(text: string, spans: FindSpans): string {
   return text.replace(TOKENS, (token) => {
     if (token[0] !== '"') {
       const [span] = spans(token);
-      return span !== undefined && IDENTITIES.has(span.mark) ? JSON.stringify(span.mark) : token;
+      return span !== undefined && IDENTITY.test(span.mark) ? JSON.stringify(span.mark) : token;
     }
     if (token.length < 8 || isBase64(token)) return token;
     const plain = token.includes("\\") ? unescaped(token) : token.slice(1, -1);
@@ -21,7 +21,7 @@ export function redactJson(text: string, spans: FindSpans): string {
   });
 }
 
-const IDENTITIES = new Set(["[REDACTED:card]", "[REDACTED:aadhaar]", "[REDACTED:phone]"]);
+const IDENTITY = /^\[REDACTED:(?:card|aadhaar|phone)\b/;
 
 function unescaped(literal: string): string {
   try {

@@ -32,9 +32,9 @@ export function* regexSpans(text: string, patterns: readonly RegExp[]): Generato
 }
 
 /** Merges overlapping spans under the mark of the earliest; of two with the same start, of the longer. */
-export function withoutOverlap(spans: Span[]): Span[] {
+export function withoutOverlap<S extends Span>(spans: S[]): S[] {
   spans.sort((a, b) => a.start - b.start || b.end - a.end);
-  const kept: Span[] = [];
+  const kept: S[] = [];
   for (const span of spans) {
     const before = kept.at(-1);
     if (before === undefined || span.start >= before.end) kept.push(span);

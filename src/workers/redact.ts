@@ -98,7 +98,7 @@ function compile({ presets, patterns }: Redaction): Redactor {
   /** One budget for all the texts of a payload. */
   const payload = (text: string, whole?: WorkBudget): string => {
     const budget = budgetFor(text.length, whole);
-    return redactedPayload(text, (part) => spansWithin(part, budget));
+    return redactWith(text, (part) => spansWithin(part, budget));
   };
   const spans = (text: string, whole?: WorkBudget) => spansWithin(text, budgetFor(text.length, whole));
   return {
@@ -114,7 +114,7 @@ function compile({ presets, patterns }: Redaction): Redactor {
         redactions += found.length;
         return found;
       };
-      return { output: redactedPayload(text, counting), redactions };
+      return { output: redactWith(text, counting), redactions };
     },
     bytes(bytes, whole) {
       if (clean(bytes)) return bytes;
@@ -134,7 +134,8 @@ const REDACTS_NOTHING: Redactor = {
   spans: () => [],
 };
 
-function redactedPayload(text: string, spans: FindSpans): string {
+/** A JSON document, an SSE stream of JSON events, or else plain text, with the spans that are found in its texts replaced. */
+export function redactWith(text: string, spans: FindSpans): string {
   // A truncated document is not JSON: its quotes may not pair, so it is searched as plain text.
   if (jsonIn(text) !== undefined) return redactJson(text, spans);
   return isSse(text) ? redactSse(text, spans) : replaceSpans(text, spans(text));

@@ -37,12 +37,12 @@ export function redact({ redaction, parts }: RedactInput): Uint8Array[] {
 }
 
 export interface PreviewInput {
-  readonly presets: readonly string[];
+  readonly redaction: Redaction;
   readonly sample: string;
 }
 
-export const preview = ({ presets, sample }: PreviewInput): RedactionPreview =>
-  previewRedaction(presets, sample);
+export const preview = ({ redaction, sample }: PreviewInput): RedactionPreview | undefined =>
+  previewRedaction(redaction, sample);
 
 export { drawBadge } from "./badge.ts";
 

@@ -162,4 +162,4 @@ export class SubscriptionModule implements SimulationModule {
 const isDue = (world: World, sinceMs: number): boolean =>
   world.parts.time.now() > Math.max(sinceMs, world.upSinceMs) + SLACK_MS;
 
-const SETTINGS = { plans: PLANS, defaultPlan: FREE_PLAN };
+const SETTINGS = { plans: PLANS, defaultPlan: FREE_PLAN, byokFee: { bps: 0, microUsdPerRequest: 0 } };

@@ -1,6 +1,7 @@
 /** Opens plans and subscriptions: what is offered, who owns an org, and what runs their jobs. */
 import type { AccountTables } from "../../account/tables.ts";
 import type { Plan } from "../../base/plan.ts";
+import type { ByokFee } from "../../base/usage.ts";
 import type { Events } from "../../store/events/events.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Jobs } from "../../store/jobs/jobs.ts";
@@ -17,6 +18,8 @@ export interface PlanSettings {
   readonly plans: readonly Plan[];
   /** The free plan that new orgs have, and those whose subscription ended. */
   readonly defaultPlan: string;
+  /** For a call that an org's own provider key answered. */
+  readonly byokFee: ByokFee;
 }
 
 export interface PlanPorts
@@ -38,7 +41,7 @@ export interface OpenPlans {
 }
 
 /** Call before the first event and before jobs start. @throws Error where the default plan is not among the plans */
-export function openPlanRoom({ plans, defaultPlan }: PlanSettings, ports: PlanPorts): OpenPlans {
+export function openPlanRoom({ plans, defaultPlan, byokFee }: PlanSettings, ports: PlanPorts): OpenPlans {
   const { accounts, store, trail, jobs } = ports;
   const subscriptions = new SubscriptionTables(store);
   const list = new PlanList(plans, defaultPlan);
@@ -53,7 +56,7 @@ export function openPlanRoom({ plans, defaultPlan }: PlanSettings, ports: PlanPo
   ports.events.listen(closingListener(deps));
   jobs.handle(renewSubscription, renewalHandler(deps));
   jobs.handle(expireIncluded, expiryHandler(deps));
-  const operations = { ...planOperations(deps), ...pricingOperations({ ...ports, plans: list }) };
+  const operations = { ...planOperations(deps), ...pricingOperations({ ...ports, plans: list, byokFee }) };
   return { list, subscriptions, operations };
 }
 

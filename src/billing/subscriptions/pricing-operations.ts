@@ -7,6 +7,7 @@ import { type Clock, isoTime } from "../../base/clock.ts";
 import { CURRENCIES } from "../../base/currency.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { isFree } from "../../base/plan.ts";
+import type { ByokFee } from "../../base/usage.ts";
 import type { SupplierFile } from "../invoices/supplier.ts";
 import { RATE_BPS } from "../invoices/tax.ts";
 import type { FxTable } from "../rates/fx-table.ts";
@@ -20,6 +21,8 @@ export interface PricingDeps {
   readonly supplier: SupplierFile | undefined;
   /** Port: markups of the models that can be called, basis points. */
   readonly markups: () => Iterable<number>;
+  /** For a call that an org's own provider key answered. */
+  readonly byokFee: ByokFee;
 }
 
 const bps = z.int().nonnegative();
@@ -69,6 +72,12 @@ const pricingShape = z.object({
       note: z.string().describe("For people"),
     })
     .describe("On list prices of models"),
+  own_keys: z
+    .object({
+      fee_bps: bps.describe("Share of what the call would have cost here, basis points"),
+      fee_micro_per_request: z.int().nonnegative().describe("On top, for each call, micro-USD"),
+    })
+    .describe("What a call costs here that your own provider key answered, instead of its usual price"),
   supplier: z
     .object({
       legal_name: z.string().describe("Who sells; empty where nothing is sold"),
@@ -111,7 +120,7 @@ export function pricingOperations(deps: PricingDeps) {
   };
 }
 
-function pricingOf({ clock, plans, fx, supplier, markups }: PricingDeps): Pricing {
+function pricingOf({ clock, plans, fx, supplier, markups, byokFee }: PricingDeps): Pricing {
   const isRegistered = supplier !== undefined && supplier.gstin !== "";
   const day = fx.shown();
   const marked = [...markups()].filter((markup) => markup > 0);
@@ -140,6 +149,7 @@ function pricingOf({ clock, plans, fx, supplier, markups }: PricingDeps): Pricin
       open_weight_max_bps: marked.reduce((most, markup) => Math.max(most, markup), 0),
       note: MARKUP_NOTE,
     },
+    own_keys: { fee_bps: byokFee.bps, fee_micro_per_request: byokFee.microUsdPerRequest },
     supplier: { legal_name: supplier?.legal_name ?? "", state, gstin: isRegistered },
     generated_at: isoTime(clock.now()),
   };

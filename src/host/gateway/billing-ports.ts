@@ -3,6 +3,7 @@ import type { BillingPorts, BillingSettings } from "../../billing/open.ts";
 import type { SimulatedPayments } from "../../billing/payments/open.ts";
 import type { Catalog } from "../../catalog/models/catalog.ts";
 import type { KnownServices } from "../../cluster/supervisor/services.ts";
+import { byokFeeOf } from "../../inference/exchange/settings.ts";
 import { ratesOf, supplierOf } from "../settings/billing-files.ts";
 import { type Config, isLocalOnly } from "../settings/config.ts";
 import type { Ground } from "./ground.ts";
@@ -15,6 +16,7 @@ export const billingSettings = (config: Config): BillingSettings => ({
   payments: config.payments,
   plans: config.plans,
   defaultPlan: config.settings.default_plan,
+  byokFee: byokFeeOf(config.settings),
   quotas: config.settings.quotas,
   publicUrl: config.publicUrl,
   isLocalOnly: isLocalOnly(config),

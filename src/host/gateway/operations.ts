@@ -163,7 +163,7 @@ function accountOf(house: House, { settings }: Config) {
     locksOf: identity.locksOf,
     dataPolicyWarnings: (policy) => dataPolicyWarnings(ground.catalog.current(), policy),
     creditLeft: billing.creditLeft,
-    previewRedaction: (presets, sample) => pool.previewRedaction(presets, sample),
+    previewRedaction: (redaction, sample) => pool.previewRedaction(redaction, sample),
     slowPattern: (patterns) => pool.slowPattern(patterns),
     sendInvitation: (invitation) => mail.putInvitation(invitation),
     sendKeyReported: (report) => mail.putKeyReported(report),

@@ -264,7 +264,7 @@ export class PayProcess {
     jobs.handle(sendRefund, refunder(deps));
     inbound.onNotice((id, notice, { signal }) => onNotice(deps, id, notice, signal));
     const planRoom = openPlanRoom(
-      { plans: PLANS, defaultPlan: "local" },
+      { plans: PLANS, defaultPlan: "local", byokFee: { bps: 0, microUsdPerRequest: 0 } },
       {
         store,
         clock,

@@ -31,6 +31,7 @@ const SETTINGS = {
   },
   plans: PLANS,
   defaultPlan: "local",
+  byokFee: { bps: 500, microUsdPerRequest: 20 },
   quotas: USUAL_QUOTAS,
   publicUrl: undefined,
   isLocalOnly: true,
@@ -94,11 +95,12 @@ test("webhooks of the simulated service are taken once it is used, and it is not
   expect(service.reached).toBe(1);
 });
 
-test("the pricing document has the markups that the port tells", async () => {
+test("the pricing document has the markups that the port tells, and the fee for own keys of the settings", async () => {
   const input = { params: undefined, query: undefined, body: undefined };
   const { getPricing } = billing.operations;
   expect(await getPricing?.run(input as never, {} as never, {} as never)).toMatchObject({
     markup: { frontier_bps: 0, open_weight_min_bps: 250, open_weight_max_bps: 400 },
+    own_keys: { fee_bps: 500, fee_micro_per_request: 20 },
   });
 });
 

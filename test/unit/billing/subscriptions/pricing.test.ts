@@ -11,6 +11,7 @@ const { getPricing } = pricingOperations({
   plans: new PlanList(PLANS, "local"),
   supplier: undefined,
   fx: { shown: () => undefined },
+  byokFee: { bps: 500, microUsdPerRequest: 0 },
   markups: () => [0, 500, 300, ++reads, 0].filter((markup) => markup !== reads),
 });
 const read = () =>
