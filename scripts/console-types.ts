@@ -34,8 +34,9 @@ export function usedOperations(): string[] {
 
 /** The file's text. @throws Error where an operation is not in the document */
 export async function operationsText(names: readonly string[]): Promise<string> {
+  const routes = await readRouteTable();
   const steps = openApiSteps({
-    routes: await readRouteTable(),
+    routes,
     pages: [],
     events: [],
     version: "",
@@ -55,6 +56,14 @@ export async function operationsText(names: readonly string[]): Promise<string> 
 export const ROUTES = {
 ${used.map(({ name, method, path, item }) => `  ${name}: ["${method}", "${path}", "${item["x-svc-access"]}"],`).join("\n")}
 } as const;
+
+/** Changes that people of a closed org may still make. */
+export const FOR_CLOSED: readonly string[] = [
+${used
+  .filter(({ method, path }) => isForClosed(routes, method, path))
+  .map(({ name }) => `  "${name}",`)
+  .join("\n")}
+];
 
 /** Which levels of access each role opens. */
 export const ROLE_OPENS = {
@@ -81,6 +90,12 @@ ${used.map(typesOf).join("\n")}
 }
 `;
 }
+
+const isForClosed = (
+  routes: Awaited<ReturnType<typeof readRouteTable>>,
+  method: string,
+  path: string,
+): boolean => routes.some((route) => route.method === method && route.path === path && route.isForClosed);
 
 interface Placed {
   readonly name: string;

@@ -4,7 +4,7 @@
  */
 import { computed, signal } from "@preact/signals";
 import { type Answer, ApiError, call, callAs, type Name } from "../api/call.ts";
-import { ROLE_OPENS, ROLE_SCOPES, ROUTES } from "../api/operations.ts";
+import { FOR_CLOSED, ROLE_OPENS, ROLE_SCOPES, ROUTES } from "../api/operations.ts";
 
 export type Me = Answer<"getMe">;
 type ListedOrg = Me["orgs"][number];
@@ -52,14 +52,24 @@ export async function openSession(slug: string | undefined): Promise<void> {
   }
 }
 
-/** Whether the person's role opens an operation in this org; those of the operator are open to operators, whatever the org. */
+/** Whether the org's state refuses an operation: one that is closed takes few changes, one that is suspended none. */
+function isRefusedNow(name: Name): boolean {
+  const status = listedOrg.value?.status;
+  if (ROUTES[name][0] === "GET" || status === undefined || status === "active") return false;
+  return status === "suspended" || !FOR_CLOSED.includes(name);
+}
+
+/**
+ * Whether the person's role opens an operation in this org, as the org is now; those of the operator are open to operators, whatever the
+ * org.
+ */
 export function mayCall(name: Name): boolean {
   const access: string = ROUTES[name][2];
   const person = access.split(" / ")[1];
   if (access === "public" || access === "anyone" || person === "signed in") return true;
   if (access === "operator") return isOperator.value;
   const mine = role.value;
-  if (person === undefined || mine === undefined) return false;
+  if (person === undefined || mine === undefined || isRefusedNow(name)) return false;
   return ROLE_OPENS[mine].some((least) => least === person);
 }
 

@@ -30,8 +30,8 @@ export interface AnalystAccess {
   apply(): Promise<void>;
   /** How statements are confined in the embedded engine, as found out at the start; undefined: a server. */
   confinement(): Promise<Confinement | undefined>;
-  /** Where clients connect. @throws Error where the engine does not start in time */
-  url(): Promise<string>;
+  /** Where clients connect. @param withinMs waits so long for the engine @throws Error where it does not start in time */
+  url(withinMs?: number): Promise<string>;
   stop(): void;
 }
 
@@ -78,7 +78,8 @@ export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess 
     database,
     apply,
     confinement: () => confinement,
-    url: async () => (engine === undefined ? (server?.url ?? "") : (await engine.address(START_MS)).url),
+    url: async (withinMs = START_MS) =>
+      engine === undefined ? (server?.url ?? "") : (await engine.address(withinMs)).url,
     stop: () => clearInterval(timer),
   };
 }

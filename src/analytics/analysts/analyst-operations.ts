@@ -59,15 +59,16 @@ const shape = z.object({
   created_at: field.createdAt,
   expires_at: z.string().describe("From then on the database refuses it"),
 });
-const madeShape = shape.extend({
-  password: z.string().describe("Shown once"),
-  url: z
-    .string()
-    .describe("ClickHouse's HTTP interface, for the embedded engine as seen from the gateway's machine"),
-  database: z.string().describe("Name of the database"),
-});
+const url = z
+  .string()
+  .describe("ClickHouse's HTTP interface, for the embedded engine as seen from the gateway's machine");
+const database = z.string().describe("Name of the database");
+const madeShape = shape.extend({ password: z.string().describe("Shown once"), url, database });
 const byId = z.object({ id: field.pathId });
-const list = listOf(shape);
+const list = listOf(shape).extend({
+  url: url.optional().describe("Where they connect. Absent while the database does not answer"),
+  database,
+});
 
 const wire = (row: AnalystRow) => ({
   id: row.id,
@@ -80,7 +81,6 @@ const wire = (row: AnalystRow) => ({
 });
 
 export function analystOperations(deps: AnalystOperationDeps) {
-  const { analysts } = deps;
   const made = { output: madeShape, status: 201, errors: ["plan_limit", "analytics_unavailable"] } as const;
   const gone = { params: byId, output: z.undefined(), status: 204, errors: ["not_found"] } as const;
   return {
@@ -91,7 +91,7 @@ export function analystOperations(deps: AnalystOperationDeps) {
       access: "no key / admin",
       group: "Usage",
       output: list,
-      run: (_input, caller) => ({ object: "list" as const, data: analysts.of(caller.orgId).map(wire) }),
+      run: (_input, caller) => listOfUsers(deps, caller.orgId),
     }),
     createAnalyticsUser: operation({
       summary: "Make a read-only user of the analytics database for the org's rows",
@@ -119,7 +119,7 @@ export function analystOperations(deps: AnalystOperationDeps) {
       access: "operator",
       group: "Operator",
       output: list,
-      run: () => ({ object: "list" as const, data: analysts.of(OF_ALL).map(wire) }),
+      run: () => listOfUsers(deps, OF_ALL),
     }),
     operatorCreateAnalyticsUser: operation({
       summary: "Make a read-only user of the analytics database for the rows of all orgs",
@@ -140,6 +140,17 @@ export function analystOperations(deps: AnalystOperationDeps) {
       ...gone,
       run: ({ params }, caller) => remove(deps, caller, OF_ALL, params.id),
     }),
+  };
+}
+
+/** Those who lost the first answer read here where to connect. */
+async function listOfUsers({ analysts, access }: AnalystOperationDeps, orgId: string) {
+  const at = await access.url(0).catch(() => undefined);
+  return {
+    object: "list" as const,
+    data: analysts.of(orgId).map(wire),
+    ...(at !== undefined && { url: at }),
+    database: access.database,
   };
 }
 

@@ -67,6 +67,7 @@ test("logs in with what the answer said, and is refused once it is deleted", asy
   const { json } = await owner.call("GET", "/v1/analytics/users");
   expect(json.data.map((one: { id: string }) => one.id)).toContain(user.id);
   expect(JSON.stringify(json)).not.toContain(user.password);
+  expect([json.url, json.database]).toEqual([user.url, user.database]);
   expect((await owner.call("DELETE", `/v1/analytics/users/${user.id}`)).status).toBe(204);
   await until("it is refused", async () => (await calls(user)) === REFUSED);
 });
