@@ -3,15 +3,25 @@
 /** Method, path, and who may call it, as `x-svc-access` says. */
 export const ROUTES = {
   cancelCall: ["POST", "/v1/generation/{id}/cancel", "inference / admin"],
+  cancelErasure: ["DELETE", "/v1/orgs/{org}/erasure", "no key / owner"],
+  closeOrg: ["POST", "/v1/orgs/{org}/close", "no key / owner"],
+  createAnalyticsUser: ["POST", "/v1/analytics/users", "no key / admin"],
   createKey: ["POST", "/v1/keys", "write:keys / member"],
   createPlaygroundKey: ["POST", "/v1/playground/key", "no key / member"],
+  createProviderKey: ["POST", "/v1/provider-keys", "write:keys / admin"],
+  createScimToken: ["POST", "/v1/org/scim/token", "no key / admin"],
   createTopup: ["POST", "/v1/credits/topups", "write:billing / billing"],
+  deleteAnalyticsUser: ["DELETE", "/v1/analytics/users/{id}", "no key / admin"],
+  deleteProviderKey: ["DELETE", "/v1/provider-keys/{id}", "write:keys / admin"],
+  downloadExport: ["GET", "/v1/orgs/{org}/exports/{id}/download", "no key / owner"],
   dryRun: ["POST", "/v1/svc/dry_run", "inference / member"],
   exportInvoices: ["GET", "/v1/invoices/export", "read:billing / billing"],
+  exportOrg: ["POST", "/v1/orgs/{org}/export", "no key / owner"],
   getAttention: ["GET", "/v1/attention", "key / everyone"],
   getAutoTopup: ["GET", "/v1/credits/auto-topup", "read:billing / billing"],
   getBudgets: ["GET", "/v1/usage/budgets", "read:usage / viewer"],
   getCredits: ["GET", "/v1/credits", "read:billing / everyone"],
+  getDpa: ["GET", "/v1/documents/dpa", "anyone"],
   getInvoice: ["GET", "/v1/invoices/{id}", "read:billing / billing"],
   getInvoiceHtml: ["GET", "/v1/invoices/{id}/html", "read:billing / billing"],
   getInvoicePdf: ["GET", "/v1/invoices/{id}/pdf", "read:billing / billing"],
@@ -21,32 +31,51 @@ export const ROUTES = {
   getModel: ["GET", "/v1/models/{vendor}/{model}", "key / everyone"],
   getModelEndpoints: ["GET", "/v1/models/{vendor}/{model}/endpoints", "key / everyone"],
   getModelStats: ["GET", "/v1/models/{vendor}/{model}/stats", "key / everyone"],
+  getPricing: ["GET", "/v1/pricing", "public"],
   getReceipt: ["GET", "/v1/generation/{id}/receipt", "read:usage / viewer"],
   getRequest: ["GET", "/v1/requests/{id}", "read:usage / viewer"],
+  getScimToken: ["GET", "/v1/org/scim/token", "no key / admin"],
   getSubscription: ["GET", "/v1/billing/subscription", "read:billing / billing"],
   getTopup: ["GET", "/v1/credits/topups/{id}", "read:billing / billing"],
   getUsage: ["GET", "/v1/usage", "read:usage / viewer"],
+  listAnalyticsUsers: ["GET", "/v1/analytics/users", "no key / admin"],
   listAudit: ["GET", "/v1/audit", "read:org / admin"],
+  listExports: ["GET", "/v1/orgs/{org}/exports", "no key / owner"],
   listInvitations: ["GET", "/auth/invitations", "no key / signed in"],
   listInvoices: ["GET", "/v1/invoices", "read:billing / billing"],
   listKeys: ["GET", "/v1/keys", "read:keys / viewer"],
   listLedger: ["GET", "/v1/credits/ledger", "read:billing / everyone"],
   listModels: ["GET", "/v1/models", "key / everyone"],
   listProjects: ["GET", "/v1/projects", "read:org / viewer"],
+  listProviderKeys: ["GET", "/v1/provider-keys", "read:keys / viewer"],
+  listProviders: ["GET", "/v1/providers", "public"],
   listRefunds: ["GET", "/v1/credits/refunds", "read:billing / billing"],
   listRequests: ["GET", "/v1/requests", "read:usage / viewer"],
+  listScimLog: ["GET", "/v1/org/scim/log", "read:org / admin"],
   listTopups: ["GET", "/v1/credits/topups", "read:billing / billing"],
   logout: ["POST", "/auth/logout", "public"],
+  previewRedaction: ["POST", "/v1/policy/redact/preview", "read:org / viewer"],
   quoteTopup: ["GET", "/v1/credits/topups/quote", "read:billing / billing"],
   readCallStream: ["GET", "/v1/generation/{id}/stream", "inference / admin"],
   refundTopup: ["POST", "/v1/credits/topups/{id}/refund", "write:billing / billing"],
+  requestErasure: ["POST", "/v1/orgs/{org}/erasure", "no key / owner"],
   resendInvoice: ["POST", "/v1/invoices/{id}/resend", "write:billing / billing"],
   revokeKey: ["DELETE", "/v1/keys/{id}", "write:keys / member"],
+  revokeScimToken: ["DELETE", "/v1/org/scim/token", "no key / admin"],
   rotateKey: ["POST", "/v1/keys/{id}/rotate", "write:keys / member"],
   updateKey: ["PATCH", "/v1/keys/{id}", "write:keys / member"],
   updateOrg: ["PATCH", "/v1/orgs/{org}", "write:org / admin"],
   watchLive: ["GET", "/v1/live", "key / everyone"],
 } as const;
+
+/** Changes that people of a closed org may still make. */
+export const FOR_CLOSED: readonly string[] = [
+  "cancelErasure",
+  "closeOrg",
+  "exportOrg",
+  "refundTopup",
+  "requestErasure",
+];
 
 /** Which levels of access each role opens. */
 export const ROLE_OPENS = {
@@ -76,6 +105,152 @@ export interface Operations {
     answer: {
       id: string;
       cancelled: true;
+    };
+  };
+  cancelErasure: {
+    params: {
+      org: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      slug: string;
+      name: string;
+      kind: "personal" | "team" | "enterprise";
+      billing_country: string;
+      billing_currency: "INR" | "USD";
+      legal_name: string;
+      gstin: string;
+      tax_id: string;
+      tax_status: "unregistered" | "gst_registered" | "sez" | "overseas";
+      plan_id: string;
+      status: "active" | "suspended" | "closed";
+      role?: "owner" | "admin" | "billing" | "member" | "viewer";
+      billing_email: string;
+      billing_address: {
+        line1: string;
+        city: string;
+        state_code: string;
+        postal_code: string;
+        country: string;
+      };
+      settings: {
+        security: {
+          require_2fa: boolean;
+          session_hours: number;
+          console_ip_allow: readonly (string)[];
+          key_default_expiry_days: number;
+        };
+        timezone: string;
+        credits_low_micro?: number;
+        budget?: {
+          monthly_micro: number;
+          hard: boolean;
+          spike_alert_pct?: number;
+        };
+        hold?: "full" | "fit";
+      };
+      data_policy: {
+        logging: "on" | "metadata" | "off";
+        retention_days: number;
+        zdr: boolean;
+        no_train: boolean;
+        regions: readonly (string)[];
+        redact: {
+          presets: readonly (string)[];
+          patterns: readonly (string)[];
+        };
+      };
+      created_at: string;
+      closed_at?: string;
+      erasure_requested_at?: string;
+      erasure_due_at?: string;
+    };
+  };
+  closeOrg: {
+    params: {
+      org: string;
+    };
+    query: undefined;
+    body: {
+      confirm: string;
+      refund_requested?: boolean;
+    };
+    answer: {
+      id: string;
+      slug: string;
+      name: string;
+      kind: "personal" | "team" | "enterprise";
+      billing_country: string;
+      billing_currency: "INR" | "USD";
+      legal_name: string;
+      gstin: string;
+      tax_id: string;
+      tax_status: "unregistered" | "gst_registered" | "sez" | "overseas";
+      plan_id: string;
+      status: "active" | "suspended" | "closed";
+      role?: "owner" | "admin" | "billing" | "member" | "viewer";
+      billing_email: string;
+      billing_address: {
+        line1: string;
+        city: string;
+        state_code: string;
+        postal_code: string;
+        country: string;
+      };
+      settings: {
+        security: {
+          require_2fa: boolean;
+          session_hours: number;
+          console_ip_allow: readonly (string)[];
+          key_default_expiry_days: number;
+        };
+        timezone: string;
+        credits_low_micro?: number;
+        budget?: {
+          monthly_micro: number;
+          hard: boolean;
+          spike_alert_pct?: number;
+        };
+        hold?: "full" | "fit";
+      };
+      data_policy: {
+        logging: "on" | "metadata" | "off";
+        retention_days: number;
+        zdr: boolean;
+        no_train: boolean;
+        regions: readonly (string)[];
+        redact: {
+          presets: readonly (string)[];
+          patterns: readonly (string)[];
+        };
+      };
+      created_at: string;
+      closed_at?: string;
+      erasure_requested_at?: string;
+      erasure_due_at?: string;
+    };
+  };
+  createAnalyticsUser: {
+    params: undefined;
+    query: undefined;
+    body: {
+      name: string;
+      expires_in?: number;
+      expires_at?: string;
+    };
+    answer: {
+      id: string;
+      object: "analytics_user";
+      name: string;
+      org_id: string;
+      username: string;
+      created_at: string;
+      expires_at: string;
+      password: string;
+      url: string;
+      database: string;
     };
   };
   createKey: {
@@ -167,6 +342,49 @@ export interface Operations {
       secret: string;
     };
   };
+  createProviderKey: {
+    params: undefined;
+    query: undefined;
+    body: {
+      provider: string;
+      name?: string;
+      credential: string | {
+        access_key_id: string;
+        secret_access_key: string;
+        session_token?: string;
+      } | {
+        type: "service_account";
+        client_email: string;
+        private_key: string;
+        private_key_id: string;
+        token_uri?: string;
+      };
+      platform_fallback?: boolean;
+    };
+    answer: {
+      id: string;
+      provider: string;
+      name: string;
+      hint: string;
+      platform_fallback: boolean;
+      status: "active" | "unreadable";
+      created_at: string;
+    };
+  };
+  createScimToken: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      hint: string;
+      status: "active" | "revoked";
+      created_at: string;
+      last_used: string | null;
+      previous_works_until: string | null;
+      token: string;
+    };
+  };
   createTopup: {
     params: undefined;
     query: undefined;
@@ -231,6 +449,31 @@ export interface Operations {
         display: string;
       };
     };
+  };
+  deleteAnalyticsUser: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
+  deleteProviderKey: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
+  downloadExport: {
+    params: {
+      org: string;
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
   };
   dryRun: {
     params: undefined;
@@ -473,6 +716,23 @@ export interface Operations {
     body: undefined;
     answer: string;
   };
+  exportOrg: {
+    params: {
+      org: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      org_id: string;
+      status: "pending" | "ready" | "failed" | "expired";
+      created_at: string;
+      bytes?: number;
+      expires_at?: string;
+      url?: string;
+      incomplete_since?: string;
+    };
+  };
   getAttention: {
     params: undefined;
     query: undefined;
@@ -591,6 +851,12 @@ export interface Operations {
       spread_bps: number;
       fx_day: string;
     };
+  };
+  getDpa: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: string;
   };
   getInvoice: {
     params: {
@@ -1033,6 +1299,71 @@ export interface Operations {
       analytics: boolean;
     };
   };
+  getPricing: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      currencies: readonly (string)[];
+      rails: readonly ({
+        rail: string;
+        items: readonly ({
+          method: string;
+          bps: number;
+          fixed_minor?: number;
+          note?: string;
+        })[];
+      })[];
+      gst: {
+        rate_bps: number;
+        supplier_state: string;
+        rule: string;
+      };
+      fx: {
+        day: string;
+        usd_inr: string;
+        spread_bps: number;
+      };
+      plans: readonly ({
+        id: string;
+        name: string;
+        monthly_minor: number;
+        currency: string;
+        included_micro: number;
+        limits: {
+          rpm: number;
+          tpm: number;
+          concurrency: number;
+          keys: number;
+          projects: number;
+        };
+        features: {
+          sso: boolean;
+          priority_support: boolean;
+        };
+        description: string;
+        public: boolean;
+        sort: number;
+      })[];
+      minimums_minor: Record<string, number>;
+      markup: {
+        frontier_bps: number;
+        open_weight_min_bps: number;
+        open_weight_max_bps: number;
+        note: string;
+      };
+      own_keys: {
+        fee_bps: number;
+        fee_micro_per_request: number;
+      };
+      supplier: {
+        legal_name: string;
+        state: string;
+        gstin: boolean;
+      };
+      generated_at: string;
+    };
+  };
   getReceipt: {
     params: {
       id: string;
@@ -1221,6 +1552,19 @@ export interface Operations {
           price_version: string;
         };
       };
+    };
+  };
+  getScimToken: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      hint: string;
+      status: "active" | "revoked";
+      created_at: string;
+      last_used: string | null;
+      previous_works_until: string | null;
     };
   };
   getSubscription: {
@@ -1424,6 +1768,25 @@ export interface Operations {
       };
     };
   };
+  listAnalyticsUsers: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        object: "analytics_user";
+        name: string;
+        org_id: string;
+        username: string;
+        created_at: string;
+        expires_at: string;
+      })[];
+      url?: string;
+      database: string;
+    };
+  };
   listAudit: {
     params: undefined;
     query: {
@@ -1458,6 +1821,26 @@ export interface Operations {
         user_agent: string;
       })[];
       next_cursor: string;
+    };
+  };
+  listExports: {
+    params: {
+      org: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        org_id: string;
+        status: "pending" | "ready" | "failed" | "expired";
+        created_at: string;
+        bytes?: number;
+        expires_at?: string;
+        url?: string;
+        incomplete_since?: string;
+      })[];
     };
   };
   listInvitations: {
@@ -1692,6 +2075,44 @@ export interface Operations {
       })[];
     };
   };
+  listProviderKeys: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        provider: string;
+        name: string;
+        hint: string;
+        platform_fallback: boolean;
+        status: "active" | "unreadable";
+        created_at: string;
+      })[];
+    };
+  };
+  listProviders: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        name: string;
+        trains: boolean;
+        retention_days: number;
+        zdr: boolean;
+        regions: readonly (string)[];
+        status: "active" | "inactive";
+        terms_url: string;
+        endpoints: number;
+        verified_at: string | null;
+      })[];
+      snapshot: string;
+    };
+  };
   listRefunds: {
     params: undefined;
     query: {
@@ -1778,6 +2199,28 @@ export interface Operations {
       incomplete_since?: string;
     };
   };
+  listScimLog: {
+    params: undefined;
+    query: {
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        ts: string;
+        method: string;
+        path: string;
+        status: number;
+        user_name: string;
+        actor: string;
+        error: string;
+      })[];
+      next_cursor: string;
+    };
+  };
   listTopups: {
     params: undefined;
     query: {
@@ -1822,6 +2265,27 @@ export interface Operations {
     body: undefined;
     answer: {
       logout_url: string;
+    };
+  };
+  previewRedaction: {
+    params: undefined;
+    query: undefined;
+    body: {
+      presets?: readonly ("api_key" | "card" | "aadhaar" | "pan" | "email" | "phone")[];
+      patterns?: readonly (string)[];
+      sample: string;
+    };
+    answer: {
+      input: string;
+      output: string;
+      redactions: number;
+      parts: readonly ({
+        text: string;
+        rule?: "api_key" | "card" | "aadhaar" | "pan" | "email" | "phone" | "pattern";
+        pattern?: number;
+        found?: string;
+      })[];
+      presets: readonly ("api_key" | "card" | "aadhaar" | "pan" | "email" | "phone")[];
     };
   };
   quoteTopup: {
@@ -1902,6 +2366,67 @@ export interface Operations {
       };
     };
   };
+  requestErasure: {
+    params: {
+      org: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      slug: string;
+      name: string;
+      kind: "personal" | "team" | "enterprise";
+      billing_country: string;
+      billing_currency: "INR" | "USD";
+      legal_name: string;
+      gstin: string;
+      tax_id: string;
+      tax_status: "unregistered" | "gst_registered" | "sez" | "overseas";
+      plan_id: string;
+      status: "active" | "suspended" | "closed";
+      role?: "owner" | "admin" | "billing" | "member" | "viewer";
+      billing_email: string;
+      billing_address: {
+        line1: string;
+        city: string;
+        state_code: string;
+        postal_code: string;
+        country: string;
+      };
+      settings: {
+        security: {
+          require_2fa: boolean;
+          session_hours: number;
+          console_ip_allow: readonly (string)[];
+          key_default_expiry_days: number;
+        };
+        timezone: string;
+        credits_low_micro?: number;
+        budget?: {
+          monthly_micro: number;
+          hard: boolean;
+          spike_alert_pct?: number;
+        };
+        hold?: "full" | "fit";
+      };
+      data_policy: {
+        logging: "on" | "metadata" | "off";
+        retention_days: number;
+        zdr: boolean;
+        no_train: boolean;
+        regions: readonly (string)[];
+        redact: {
+          presets: readonly (string)[];
+          patterns: readonly (string)[];
+        };
+      };
+      created_at: string;
+      closed_at?: string;
+      erasure_requested_at?: string;
+      erasure_due_at?: string;
+    };
+  };
   resendInvoice: {
     params: {
       id: string;
@@ -1949,6 +2474,12 @@ export interface Operations {
       expires_at?: string;
       revoked_at?: string;
     };
+  };
+  revokeScimToken: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: undefined;
   };
   rotateKey: {
     params: {

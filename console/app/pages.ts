@@ -79,12 +79,29 @@ export const PAGES: readonly ConsolePage[] = [
     load: async () => (await import("../pages/keys/keys.tsx")).Keys,
   },
   {
+    path: "provider-keys",
+    section: "Keys and money",
+    title: "Provider keys",
+    words: "own byok credential openai anthropic bedrock vertex",
+    needs: ["listProviderKeys"],
+    load: async () => (await import("../pages/provider-keys/provider-keys.tsx")).ProviderKeys,
+  },
+  {
     path: "credits",
     section: "Keys and money",
     title: "Credits",
     words: "balance ledger top-up invoices money billing",
     needs: ["getCredits"],
     load: async () => (await import("../pages/credits/credits.tsx")).Credits,
+  },
+  {
+    path: "settings",
+    section: "Organisation",
+    title: "Settings",
+    words:
+      "general data policy redaction retention security directory scim analysts sql export close erase zone",
+    needs: [],
+    load: async () => (await import("../pages/settings/settings.tsx")).Settings,
   },
   {
     path: "welcome",

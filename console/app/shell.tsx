@@ -9,10 +9,21 @@ import { FaultNote, Waiting } from "../parts/note.tsx";
 import { Page } from "../parts/panel.tsx";
 import { NoOrg } from "./no-org.tsx";
 import { isOpen, listedPages, openPages, placePages } from "./open-pages.ts";
+import { OrgState } from "./org-state.tsx";
 import { type ConsolePage, SECTIONS } from "./pages.ts";
 import { openPalette, Palette } from "./palette.tsx";
 import { go, pageAddress, query, segments } from "./router.ts";
-import { chooseOrg, isOperator, listedOrg, me, OPERATOR, orgSlug, sessionFault, signOut } from "./session.ts";
+import {
+  chooseOrg,
+  isOperator,
+  isOperatorPlace,
+  listedOrg,
+  me,
+  OPERATOR,
+  orgSlug,
+  sessionFault,
+  signOut,
+} from "./session.ts";
 import { chooseTheme, type Theme, theme } from "./theme.ts";
 
 const pageName = computed(() => segments.value[1] ?? "");
@@ -37,7 +48,10 @@ export function Shell() {
         To the content
       </a>
       <Navigation />
-      <CurrentPage />
+      <div class="shell-main">
+        <OrgState />
+        <CurrentPage />
+      </div>
       <Palette />
     </div>
   );
@@ -192,12 +206,17 @@ function CurrentPage() {
 
 function Missing() {
   const isKnown = placePages.value.some(({ path }) => path === pageName.value);
+  const status = isOperatorPlace.value ? "active" : (listedOrg.value?.status ?? "active");
+  const title =
+    status === "active" ? "Not open to your role" : `Not open while the organisation is ${status}`;
   return (
-    <Page title={isKnown ? "Not open to your role" : "There is no such page"}>
+    <Page title={isKnown ? title : "There is no such page"}>
       <p>
-        {isKnown
-          ? `You are ${listedOrg.value?.role} in ${listedOrg.value?.name}, which does not open this page. An admin can change your role.`
-          : "The address may be mistyped, or of a later release."}
+        {!isKnown && "The address may be mistyped, or of a later release."}
+        {isKnown && status !== "active" && "These pages are open:"}
+        {isKnown &&
+          status === "active" &&
+          `You are ${listedOrg.value?.role} in ${listedOrg.value?.name}, which does not open this page. An admin can change your role.`}
       </p>
       <Links />
     </Page>

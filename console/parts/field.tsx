@@ -46,7 +46,7 @@ function Labelled({
 interface TextProps extends FieldProps {
   readonly value: string;
   readonly onValue: (value: string) => void;
-  readonly type?: "text" | "search" | "number" | "date";
+  readonly type?: "text" | "search" | "number" | "date" | "password";
   readonly placeholder?: string;
   readonly autoFocus?: boolean;
   readonly required?: boolean;
