@@ -3,10 +3,13 @@
  * names calls carry, and none of an org that is closed or suspended.
  */
 import { z } from "zod";
+import { knownAddress } from "../../account/identity/addresses.ts";
 import type { AccountTables } from "../../account/tables.ts";
 import type { Clock, Timers } from "../../base/clock.ts";
 import { mustExist } from "../../base/errors.ts";
+import type { HttpHead } from "../../base/operation/http-head.ts";
 import { operation } from "../../base/operation/operation.ts";
+import { wantsPage } from "../../base/operation/wants-page.ts";
 import { NOT_MODIFIED, publicAnswer, publicBody, publicJson } from "../public-answer.ts";
 import { type AppRow, categoryField } from "./app.ts";
 import { type AppBadge, badgeOf, type PageDay, pageOf, pageShape } from "./app-page.ts";
@@ -15,6 +18,7 @@ import { type Board, type BoardFigures, MOST_DAYS, readBoard } from "./board.ts"
 import { claimsOf } from "./claims.ts";
 import { DrawnBadges } from "./drawn-badges.ts";
 import { KeptReading } from "./kept-reading.ts";
+import { publicPage } from "./public-page.ts";
 import { type AppUse, Rankings, rankingsShape } from "./rankings.ts";
 
 export interface PublicAppDeps {
@@ -30,6 +34,8 @@ export interface PublicAppDeps {
   readonly drawBadge: (badge: AppBadge) => Promise<string>;
   /** Port: whether the catalog has the model now. */
   readonly hasModel: (id: string) => boolean;
+  /** The gateway's address for browsers; undefined: as they use it. */
+  readonly publicUrl?: string | undefined;
   /** No figure of a model or an app is shown that fewer orgs made. */
   readonly minOrgs: number;
 }
@@ -89,17 +95,23 @@ export class PublicApps {
       },
     }),
     getPublicApp: operation({
-      summary: "An app that its org has published, with its figures of the last 30 days",
+      summary: "An app that its org has published, with its figures of the last 30 days. A page for browsers",
       method: "GET",
       path: "/v1/apps/{slug}/public",
       access: "public",
       group: "Apps",
       params: bySlug,
       output: pageShape,
+      otherTypes: [HTML_TYPE],
       otherStatuses: NOT_MODIFIED,
       errors: ["not_found"],
-      run: async ({ params }, _caller, head) =>
-        publicAnswer(publicJson(pageShape, await this.#page(params.slug)), head),
+      run: async ({ params }, _caller, head) => {
+        const page = await this.#page(params.slug);
+        const body = wantsPage(head.header("accept"))
+          ? publicBody(HTML_TYPE, publicPage({ page, address: this.#addressFor(head) }))
+          : publicJson(pageShape, page);
+        return publicAnswer(body, head, BY_ACCEPT);
+      },
     }),
     getAppBadge: operation({
       summary: "A badge with the tokens of the last 30 days, to be shown on the app's own pages",
@@ -141,6 +153,10 @@ export class PublicApps {
     return pageOf(row, reading, this.#deps.clock.now());
   }
 
+  #addressFor(head: HttpHead): string {
+    return knownAddress(this.#deps.publicUrl, head.header("host")) ?? "";
+  }
+
   #pageReading(slug: string): KeptReading<readonly PageDay[]> {
     const { apps, clock, figures, timers } = this.#deps;
     const read = async () => {
@@ -156,6 +172,10 @@ export class PublicApps {
     return reading;
   }
 }
+
+const HTML_TYPE = "text/html";
+/** A cache must not show a program the page, nor a reader what is for programs. */
+const BY_ACCEPT = { vary: "accept" };
 
 const NO_APP = "app, or it is not public";
 

@@ -152,6 +152,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     figures: analytics.publicFigures,
     modelStats: analytics.modelStats,
     drawBadge: pool.drawBadge,
+    publicUrl: config.publicUrl,
     minOrgs: minOrgsOf(config),
   });
   const kept = await openKeptRoom(config, ground, account);
