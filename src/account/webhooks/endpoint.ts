@@ -35,6 +35,17 @@ export interface EndpointRow {
   readonly createdAtMs: number;
 }
 
+/** What changes with deliveries, beside the endpoint, whose row changes by requests. */
+export interface EndpointState {
+  /** Deliveries that wait. */
+  readonly waiting: number;
+  /** Times of the endpoint's first and newest failure since its last success. 0: it does not fail. */
+  readonly failingSinceMs: number;
+  readonly failedAtMs: number;
+  /** When a delivery was last taken; absent before the first, and in earlier rows. */
+  readonly deliveredAtMs?: number;
+}
+
 /** Types that an endpoint may choose; a test is sent to any endpoint that is tested. */
 export const chosenTypes = z
   .array(z.enum(EVENT_NAMES).exclude(["webhook.test"]))
@@ -58,6 +69,15 @@ export const endpointShape = z.object({
   created_at: field.createdAt,
 });
 
+/** An endpoint with how its deliveries go. */
+export const endpointStateShape = endpointShape.extend({
+  waiting: z.int().describe("Deliveries that wait: for their turn, or to be tried again."),
+  last_delivered_at: field.time("When the receiver last took a delivery", "Absent: never yet").optional(),
+  failing_since: field
+    .time("Time of the first failure since the last success", "Absent while it does not fail")
+    .optional(),
+});
+
 /** The answer to creation and rotation alone shows the secret. */
 export const endpointWithSecretShape = endpointShape.extend({
   secret: z.string().describe("Signs what is sent: `whsec_` and base64 of 32 bytes. It is shown this once."),
@@ -77,6 +97,17 @@ export function endpointWire(row: EndpointRow, nowMs: number): z.input<typeof en
     created_at: isoTime(row.createdAtMs),
   };
 }
+
+export const endpointStateWire = (
+  row: EndpointRow,
+  { waiting, deliveredAtMs = 0, failingSinceMs }: EndpointState,
+  nowMs: number,
+): z.input<typeof endpointStateShape> => ({
+  ...endpointWire(row, nowMs),
+  waiting,
+  ...(deliveredAtMs > 0 && { last_delivered_at: isoTime(deliveredAtMs) }),
+  ...(failingSinceMs > 0 && { failing_since: isoTime(failingSinceMs) }),
+});
 
 /** Whether an event of this type is sent to the endpoint. */
 export const wantsType = ({ status, events }: EndpointRow, type: EventName): boolean =>

@@ -20,6 +20,8 @@ import {
   chosenTypes,
   type EndpointRow,
   endpointShape,
+  endpointStateShape,
+  endpointStateWire,
   endpointWire,
   endpointWithSecretShape,
 } from "./endpoint.ts";
@@ -61,25 +63,25 @@ export const webhookOperations = (deps: WebhookOperationDeps) => ({
 });
 
 function readingOperations({ tables, clock }: WebhookOperationDeps) {
-  const show = (row: EndpointRow) => endpointWire(row, clock.now());
+  const show = (row: EndpointRow) => endpointStateWire(row, tables.state(row.id), clock.now());
   return {
     listWebhooks: operation({
-      summary: "List the org's webhooks, oldest first; not paged",
+      summary: "List the org's webhooks with how their deliveries go, oldest first; not paged",
       method: "GET",
       path: "/v1/webhooks",
       access: "read:org / admin",
       group: "Webhooks",
-      output: listOf(endpointShape),
+      output: listOf(endpointStateShape),
       run: (_input, { orgId }) => listed(tables.endpointsOf(orgId).map(show)),
     }),
     getWebhook: operation({
-      summary: "Read a webhook",
+      summary: "Read a webhook, with how its deliveries go",
       method: "GET",
       path: "/v1/webhooks/{id}",
       access: "read:org / admin",
       group: "Webhooks",
       params: byId,
-      output: endpointShape,
+      output: endpointStateShape,
       errors: ["not_found"],
       run: ({ params }, caller) => show(ownEndpoint(tables, caller, params.id)),
     }),

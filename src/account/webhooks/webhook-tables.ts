@@ -12,19 +12,10 @@ import {
 import { PAST_IDS } from "../../store/tables/key-order.ts";
 import { StoreTables } from "../../store/tables/store-tables.ts";
 import type { DeliveryRow } from "./delivery.ts";
-import type { EndpointRow } from "./endpoint.ts";
+import type { EndpointRow, EndpointState } from "./endpoint.ts";
 
 /** As long as events. */
 const KEPT_DAYS = 30;
-
-/** What changes with deliveries, beside the endpoint, whose row changes by requests. */
-export interface EndpointState {
-  /** Deliveries that wait. */
-  readonly waiting: number;
-  /** Times of the endpoint's first and newest failure since its last success. 0: it does not fail. */
-  readonly failingSinceMs: number;
-  readonly failedAtMs: number;
-}
 
 const FRESH: EndpointState = { waiting: 0, failingSinceMs: 0, failedAtMs: 0 };
 
@@ -103,13 +94,13 @@ export class WebhookTables extends StoreTables {
       return;
     }
     this.#pending.remove(key);
-    this.#count(row.endpointId, -1);
+    this.#count(row.endpointId, -1, row.status === "delivered" ? { deliveredAtMs: row.triedAtMs } : {});
     this.#log.put(key, row, row.createdAtMs);
   }
 
-  #count(endpointId: string, change: number): void {
+  #count(endpointId: string, change: number, more: Pick<EndpointState, "deliveredAtMs"> = {}): void {
     const state = this.state(endpointId);
-    this.putState(endpointId, { ...state, waiting: Math.max(0, state.waiting + change) });
+    this.putState(endpointId, { ...state, ...more, waiting: Math.max(0, state.waiting + change) });
   }
 
   /** Pending deliveries, oldest first, strictly younger than `after`. */

@@ -95,6 +95,7 @@ const eventFilter = z.object({
 
 const auditFilter = z.object({
   actor: z.string().max(100).optional().describe("Id of the key, the person, …"),
+  actor_kind: z.enum(ACTORS).optional().describe("Only acts of such an actor: `operator` for the operator's"),
   act: z.string().max(100).optional().describe("Such as `key.update`; `key.*` for all acts on keys"),
   target: z.string().max(100).optional().describe("Id of what was changed"),
   since: time.optional().describe("Rows of this instant and later; ISO 8601 with its offset."),
@@ -159,9 +160,10 @@ const tellsOf = ({ data }: EventRow, target: string): boolean =>
 
 const isMatch = (
   row: AuditRow,
-  { actor, act, target }: Omit<z.output<typeof auditFilter>, "since" | "until">,
+  { actor, actor_kind: kind, act, target }: Omit<z.output<typeof auditFilter>, "since" | "until">,
 ): boolean =>
   (actor === undefined || row.actor.id === actor) &&
+  (kind === undefined || row.actor.kind === kind) &&
   (act === undefined || row.act === act || (act.endsWith(".*") && row.act.startsWith(act.slice(0, -1)))) &&
   (target === undefined || row.target === target);
 

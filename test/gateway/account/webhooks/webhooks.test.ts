@@ -114,6 +114,10 @@ test("every write is in the audit without the secret", async () => {
     "webhook.rotate",
     "webhook.create",
   ]);
+  const byKind = (kind: string) => gateway.call("GET", `/v1/audit?target=${made.id}&actor_kind=${kind}`);
+  expect((await byKind("key")).json.data).toHaveLength(3);
+  expect((await byKind("operator")).json.data).toEqual([]);
+  expect((await byKind("neighbour")).json.error.param).toBe("/actor_kind");
   for (const secret of [made.secret, rotated.secret]) expect(audit.text).not.toContain(secret);
 });
 

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { DeliveryRow } from "../../../../src/account/webhooks/delivery.ts";
 import { answering, fault, type Received, type Receiver } from "../../../support/webhooks/receiver.ts";
 import { callerOf, DAY, HOUR, MINUTE, openRig, type Page, type Rig } from "./fixtures.ts";
 
@@ -41,8 +42,32 @@ describe("an endpoint", () => {
       status: "active",
       created_at: new Date(rig.time.now()).toISOString(),
     });
-    expect(await rig.call("getWebhook", { id: made.id })).toEqual(rest);
-    expect(await list()).toEqual([rest]);
+    expect(await rig.call("getWebhook", { id: made.id })).toEqual({ ...rest, waiting: 0 });
+    expect(await list()).toEqual([{ ...rest, waiting: 0 }]);
+  });
+
+  test("says what waits, since when it fails, and when it last took something", async () => {
+    receiver.answer = answering(500);
+    const { id } = await rig.create(receiver.url);
+    const state = async () => {
+      const { waiting, failing_since, last_delivered_at } = await rig.call("getWebhook", { id });
+      return { waiting, failing_since, last_delivered_at };
+    };
+    const failedAt = new Date(rig.time.now()).toISOString();
+    await rig.emit();
+    await rig.settle();
+    expect(await state()).toEqual({ waiting: 1, failing_since: failedAt, last_delivered_at: undefined });
+    receiver.answer = answering(204);
+    const [waiting] = rig.deliveries(id);
+    await rig.passToNext(waiting as DeliveryRow);
+    const takenAt = new Date(rig.deliveries(id)[0]?.triedAtMs ?? 0).toISOString();
+    expect(takenAt > failedAt).toBe(true);
+    expect(await state()).toEqual({ waiting: 0, failing_since: undefined, last_delivered_at: takenAt });
+    // A failure later takes nothing of it back.
+    receiver.answer = answering(500);
+    await rig.emit();
+    await rig.settle();
+    expect(await state()).toMatchObject({ waiting: 1, last_delivered_at: takenAt });
   });
 
   test("is changed field by field, and every change is a row of the audit without the secret", async () => {
