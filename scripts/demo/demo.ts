@@ -18,6 +18,7 @@ import { MODELS, writeCatalog } from "./catalog.ts";
 import { type HistoryModel, historySlices } from "./history.ts";
 import { addKeys } from "./keys.ts";
 import type { Person } from "./person.ts";
+import { answerDeliveries } from "./webhooks.ts";
 import { buyCredit, makeWorld, until, type World } from "./world.ts";
 
 /** In the data folder of a demo: only a folder that has it, with this word in it, is ever emptied. */
@@ -52,6 +53,7 @@ export async function seedDemo(options: DemoOptions): Promise<void> {
   writeCatalog(configDirOf(dataDir), keys);
   const { world, models } = await livelyGateway(options);
   await makeOlder(dataDir, world.orgId, nowMs);
+  await answerDeliveries(dataDir);
   if (keys > 0) {
     const projectIds = [...world.projects.values()];
     // Behind the keys that have names and calls, in lists that begin with the newest.

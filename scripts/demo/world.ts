@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { APPS, KEYS, MEMBERS, OWNER, PROJECTS, type ProjectSlug } from "./cast.ts";
 import { CANARY_MODEL, FAILING } from "./catalog.ts";
 import { Person } from "./person.ts";
+import { makeWebhooks } from "./webhooks.ts";
 
 export interface DemoKey {
   readonly id: string;
@@ -54,6 +55,12 @@ export async function makeWorld(url: string): Promise<World> {
     key_id: keys[0]?.id,
     rpm: 400_000,
     reason: "The sale begins on Friday.",
+  });
+  // More than is approved at once: it waits for the operator.
+  await owner.call("POST", "/v1/limits/requests", {
+    key_id: keys[1]?.id,
+    rpm: 9_000_000,
+    reason: "The support desk takes over two more countries in January.",
   });
   return { owner, orgId, keys, projects };
 }
@@ -114,20 +121,6 @@ async function makePolicies(owner: Person, projects: ReadonlyMap<ProjectSlug, st
   await owner.call("POST", "/v1/policies", { name: "north-cloud-trial", yaml });
   const scope = { project_id: projects.get("checkout") };
   await owner.call("POST", "/v1/policies/north-cloud-trial/activate", { version: 1, scope });
-}
-
-/** Nothing listens at the port: each delivery fails, and is tried again for a day. */
-async function makeWebhooks(owner: Person): Promise<void> {
-  const failing = await owner.call<Made>("POST", "/v1/webhooks", {
-    url: "http://127.0.0.1:9/hooks/weir",
-    description: "Billing events to the back office",
-  });
-  for (let i = 0; i < 3; i++) await owner.call("POST", `/v1/webhooks/${failing.id}/test`);
-  const quiet = await owner.call<Made>("POST", "/v1/webhooks", {
-    url: "http://127.0.0.1:9/hooks/old",
-    description: "The old back office",
-  });
-  await owner.call("PATCH", `/v1/webhooks/${quiet.id}`, { status: "disabled" });
 }
 
 /** Two top-ups that are paid, one of them refunded in part, one that waits, and automatic ones by a registered mandate. */

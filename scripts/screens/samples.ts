@@ -1,7 +1,8 @@
 /** What of a demo its views show: requests of each kind, a key, models. */
-import { OWNER } from "../demo/cast.ts";
+import { APPS, OWNER } from "../demo/cast.ts";
 import { CANARY_MODEL } from "../demo/catalog.ts";
 import { Person } from "../demo/person.ts";
+import { ANSWERING } from "../demo/webhooks.ts";
 import { until } from "../demo/world.ts";
 
 /** Ids. */
@@ -18,6 +19,15 @@ export interface Samples {
   /** A paid top-up that may be refunded, and its invoice. */
   readonly topup: string;
   readonly invoice: string;
+  /** A webhook whose receiver has answered, its delivery that failed, and the event of that. */
+  readonly webhook: string;
+  readonly delivery: string;
+  readonly event: string;
+  /** An app that everybody may see. */
+  readonly app: string;
+  /** Tickets: one that waits for a decision, one that is decided. */
+  readonly ticket: string;
+  readonly decidedTicket: string;
 }
 
 interface Listed {
@@ -61,7 +71,37 @@ export async function samplesOf(owner: Person): Promise<Samples> {
     otherModel: "anthropic/claude-sonnet-5",
     topup: paid?.id ?? "",
     invoice: paid?.invoice_id ?? "",
+    ...(await hooksOf(owner)),
+    app: APPS[0].slug,
+    ...(await ticketsOf(owner)),
   };
+}
+
+/** Lists that are short: one page has all of it. */
+const listOf = async <T>(owner: Person, path: string): Promise<readonly T[]> =>
+  (await owner.call<{ data: readonly T[] }>("GET", path)).data;
+
+async function hooksOf(owner: Person): Promise<Pick<Samples, "webhook" | "delivery" | "event">> {
+  const webhooks = await listOf<{ id: string; description: string }>(owner, "/v1/webhooks");
+  const webhook = webhooks.find(({ description }) => description === ANSWERING)?.id ?? "";
+  const [failed] = await listOf<{ id: string; event_id: string }>(
+    owner,
+    `/v1/webhooks/${webhook}/deliveries?status=failed`,
+  );
+  if (failed === undefined) throw new Error("the demo has no delivery that failed");
+  return { webhook, delivery: failed.id, event: failed.event_id };
+}
+
+async function ticketsOf(owner: Person): Promise<Pick<Samples, "ticket" | "decidedTicket">> {
+  const tickets = await listOf<{ id: string; kind: string; status: string }>(owner, "/v1/tickets");
+  const raised = tickets.filter(({ kind }) => kind === "limit_increase");
+  const [open, decided] = [
+    raised.find(({ status }) => status === "open"),
+    raised.find(({ status }) => status === "approved"),
+  ];
+  if (open === undefined || decided === undefined)
+    throw new Error("the demo lacks a ticket that is open, or one that is decided");
+  return { ticket: open.id, decidedTicket: decided.id };
 }
 
 async function requestOf(

@@ -6,6 +6,7 @@ import type { Samples } from "./samples.ts";
 import { CALLS } from "./views/calls.ts";
 import { CREDITS } from "./views/credits.ts";
 import { FRAME } from "./views/frame.ts";
+import { HOOKS } from "./views/hooks.ts";
 import { KEYS } from "./views/keys.ts";
 import { MODELS } from "./views/models.ts";
 import { PLAYGROUND_VIEWS } from "./views/playground.ts";
@@ -21,6 +22,7 @@ export const VIEWS: readonly View[] = [
   ...MODELS,
   ...KEYS,
   ...CREDITS,
+  ...HOOKS,
   ...FRAME,
 ];
 

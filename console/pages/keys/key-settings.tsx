@@ -3,9 +3,10 @@ import { useState } from "preact/hooks";
 import { useAct } from "../../api/act.ts";
 import { call } from "../../api/call.ts";
 import { ROLE_SCOPES } from "../../api/operations.ts";
-import { role } from "../../app/session.ts";
+import { mayCall, role } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { Facts } from "../../parts/facts.tsx";
+import { Link } from "../../parts/link.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { format } from "../../text/org-format.ts";
 import { KeyFields, type PlanLimits } from "./key-form.tsx";
@@ -25,7 +26,19 @@ export function KeySettings({ shownKey, plan, mayChange, onChange }: SettingsPro
   return (
     <Panel
       title="Limits and settings"
-      actions={canOpen && !isOpen && <Button onClick={() => setOpen(true)}>Change</Button>}
+      actions={
+        canOpen &&
+        !isOpen && (
+          <>
+            {mayCall("requestLimits") && (
+              <Link to={["tickets", "new"]} filters={{ about: "limits", key: shownKey.id }}>
+                Ask for higher limits
+              </Link>
+            )}
+            <Button onClick={() => setOpen(true)}>Change</Button>
+          </>
+        )
+      }
     >
       {isOpen && canOpen ? (
         <Form shownKey={shownKey} plan={plan} onClose={() => setOpen(false)} onChange={onChange} />

@@ -1,9 +1,9 @@
 /** The page "Keys": the list, a new key, one key by its id; and the dialog of a secret, which stays whatever else is shown. */
 import { segments } from "../../app/router.ts";
+import { SecretDialog } from "../../parts/secret.tsx";
 import { KeyPage } from "./key-page.tsx";
 import { KeyList } from "./list.tsx";
 import { NewKey } from "./new-key.tsx";
-import { SecretDialog } from "./secret.tsx";
 
 export function Keys() {
   const at = segments.value[2] ?? "";

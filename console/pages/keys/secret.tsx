@@ -1,17 +1,7 @@
-/**
- * A secret is shown once. Its dialog closes by its own buttons alone; the secret is kept, in memory only, until the person says that they
- * have stored it, so neither Escape, a click beside it, the back button nor another page loses it. The browser asks before it leaves.
- */
-import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { go, pageAddress } from "../../app/router.ts";
-import { orgSlug } from "../../app/session.ts";
-import { Button } from "../../parts/button.tsx";
-import { CopyButton } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Note } from "../../parts/note.tsx";
+/** The dialog of a key's secret: behind it one sets up a client with the key. */
+import { showSecret as show } from "../../parts/secret.tsx";
 
-export interface ShownSecret {
+export interface KeySecret {
   readonly id: string;
   readonly name: string;
   readonly secret: string;
@@ -19,45 +9,5 @@ export interface ShownSecret {
   readonly about?: string;
 }
 
-const shown = signal<ShownSecret | undefined>(undefined);
-
-export const showSecret = (secret: ShownSecret): void => {
-  shown.value = secret;
-};
-
-export function SecretDialog() {
-  const now = shown.value;
-  useEffect(() => {
-    if (now === undefined) return undefined;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [now]);
-  if (now === undefined) return null;
-  const stored = () => {
-    shown.value = undefined;
-  };
-  return (
-    <Dialog title={`The secret of "${now.name}"`} onClose={stored} isKept>
-      <Note tone="warn">It is shown this once. Store it now: later you can only make another.</Note>
-      <div class="secret">
-        <code class="break">{now.secret}</code>
-        <CopyButton text={now.secret} what="secret" />
-      </div>
-      {now.about !== undefined && <p>{now.about}</p>}
-      <div class="dialog-foot">
-        <Button
-          onClick={() => {
-            stored();
-            go(pageAddress(orgSlug.value, ["setup"], { key: now.id }));
-          }}
-        >
-          Stored: set up a client
-        </Button>
-        <Button kind="main" onClick={stored}>
-          I have stored it
-        </Button>
-      </div>
-    </Dialog>
-  );
-}
+export const showSecret = ({ id, ...secret }: KeySecret): void =>
+  show({ ...secret, next: { text: "Stored: set up a client", to: ["setup"], filters: { key: id } } });

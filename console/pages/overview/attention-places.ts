@@ -15,12 +15,14 @@ const MONEY: readonly Finding["kind"][] = [
   "auto_topup_failed",
 ];
 
-/** Undefined where the console has no page for it: policies, webhooks, jobs and providers are the API's alone. */
+/** Undefined where the console has no page for it: policies, jobs and providers are the API's alone. */
 export function placeOf({ kind, subject, details = {} }: Finding): Place | undefined {
   if (MONEY.includes(kind)) return { to: ["credits"] };
   switch (subject.type) {
     case "key":
       return { to: ["keys", subject.id] };
+    case "webhook":
+      return { to: ["webhooks", subject.id] };
     case "project":
       return { to: ["overview"], filters: { project_id: subject.id, range: "30d" } };
     case "org":

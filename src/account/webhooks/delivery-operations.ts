@@ -35,6 +35,7 @@ export interface WebhookOperationDeps extends Omit<Webhooks, "counts" | "erase" 
 const query = z.object({
   status: z.enum(DELIVERY_STATUSES).optional().describe("Only deliveries of this status."),
   type: z.enum(EVENT_NAMES).optional().describe("Only deliveries of events of this type."),
+  event: z.string().min(1).max(100).optional().describe("Only deliveries of the event with this id."),
   ...pageQuery(50, 200),
 });
 
@@ -99,7 +100,7 @@ function listDeliveries(
   deps: WebhookOperationDeps,
   caller: Caller,
   id: string,
-  { status, type, limit, cursor }: z.output<typeof query>,
+  { status, type, event, limit, cursor }: z.output<typeof query>,
 ) {
   const { tables, cursors } = deps;
   ownEndpoint(tables, caller, id);
@@ -109,7 +110,9 @@ function listDeliveries(
     list: `deliveries:${id}`,
     rows: (after) => tables.deliveriesOf(id, after),
     matches: (row) =>
-      (status === undefined || row.status === status) && (type === undefined || row.type === type),
+      (status === undefined || row.status === status) &&
+      (type === undefined || row.type === type) &&
+      (event === undefined || row.eventId === event),
     show: (row) => shownDelivery(deps, row),
   });
 }

@@ -47,6 +47,8 @@ test("a change is told to the receiver, signed, as the schema of its type says",
   expect(listed.data).toMatchObject([
     { event_id: event.id, attempt: 1, http_status: 204, request: got?.body },
   ]);
+  expect((await gateway.call("GET", `${path}?event=${event.id}`)).json.data).toEqual(listed.data);
+  expect((await gateway.call("GET", `${path}?event=evt_0`)).json.data).toEqual([]);
   const { json: happened } = await gateway.call("GET", "/v1/events?type=key.created");
   expect(happened.data[0]).toEqual(event);
   const one = await gateway.call("GET", `/v1/events/${event.id}`);

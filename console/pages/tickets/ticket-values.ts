@@ -1,0 +1,56 @@
+/** What one types in the form of a ticket, what is wrong with it, and the bodies it becomes. Pure. */
+import type { Input } from "../../api/call.ts";
+import type { Option } from "../../parts/field.tsx";
+
+export const ABOUTS = ["limits", "refund", "other"] as const;
+export type About = (typeof ABOUTS)[number];
+
+export const ABOUT_OPTIONS: readonly Option[] = [
+  ["other", "A question, or anything else"],
+  ["limits", "Higher limits for a key"],
+  ["refund", "A refund"],
+];
+
+export interface TicketValues {
+  readonly about: About;
+  readonly subject: string;
+  readonly message: string;
+  /** Of higher limits. */
+  readonly keyId: string;
+  readonly rpm: string;
+  readonly reason: string;
+}
+
+/** @param about and `keyId`: as the address has them */
+export function newValues(about: string, keyId: string): TicketValues {
+  const known = ABOUTS.find((each) => each === about) ?? "other";
+  return { about: known, subject: "", message: "", keyId, rpm: "", reason: "" };
+}
+
+export type ValueFaults = Partial<Record<"subject" | "keyId" | "rpm", string>>;
+
+const rpmOf = (text: string): number | undefined => {
+  const value = Number(text.replace(/[\s,_]/g, ""));
+  return Number.isSafeInteger(value) && value > 0 ? value : undefined;
+};
+
+/** Those of the fields that are shown. */
+export function faultsOf({ about, subject, keyId, rpm }: TicketValues): ValueFaults {
+  if (about !== "limits") return subject.trim() === "" ? { subject: "Say in one line what it is about" } : {};
+  return {
+    ...(keyId === "" && { keyId: "Choose a key" }),
+    ...(rpmOf(rpm) === undefined && { rpm: "Give a whole number above 0" }),
+  };
+}
+
+export const limitsBody = ({ keyId, rpm, reason }: TicketValues): Input<"requestLimits">["body"] => ({
+  key_id: keyId,
+  rpm: rpmOf(rpm) ?? 0,
+  reason: reason.trim(),
+});
+
+export const ticketBody = ({ about, subject, message }: TicketValues): Input<"createTicket">["body"] => ({
+  kind: about === "refund" ? "refund" : "other",
+  subject: subject.trim(),
+  message: message.trim(),
+});
