@@ -65,6 +65,10 @@ export interface KeyRow {
   readonly personId?: string;
 }
 
+/** Whether a person made a key, or a key of theirs did. */
+export const isMadeFor = ({ createdBy, personId }: KeyRow, userId: string): boolean =>
+  createdBy === userId || personId === userId;
+
 /** `row` after it is revoked for good. */
 export const revokedKey = (row: KeyRow, nowMs: number): KeyRow => ({
   ...row,

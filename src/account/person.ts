@@ -31,6 +31,8 @@ export interface MemberRow {
   readonly source: "creation" | "invitation" | "directory";
   /** While the person is invited: who answers for it, and when it ends. Absent in rows of 0.1.0. */
   readonly invitation?: { readonly by: Actor; readonly endsAtMs: number };
+  /** When the person last chose the org: their next session begins there. Absent: never. */
+  readonly chosenAtMs?: number;
   /** Id of the invitation that the person accepted: accepting it twice is no error. */
   readonly acceptedId?: string;
 }

@@ -210,7 +210,8 @@ function sessionOperations(deps: IdentityOperationDeps) {
       run: (_input, _caller, head) => answer(me(deps, current(head), head), { headers: NO_REFERRER }),
     }),
     setActiveOrg: operation({
-      summary: "Choose the org that this session's requests are about",
+      summary:
+        "Choose the org that this session's requests are about, and those of the person's next sign-in",
       method: "PUT",
       path: "/auth/active-org",
       access: "no key / signed in",
@@ -222,7 +223,11 @@ function sessionOperations(deps: IdentityOperationDeps) {
         const { session, user } = current(head);
         const org = accounts.orgByIdOrSlug(body.org);
         const member = mustExist(org && accounts.people.member(org.id, user.id), "organisation", "/org");
-        await sessions.setActiveOrg(session, member.orgId);
+        await accounts.act(() => {
+          sessions.setActiveOrg(session, member.orgId);
+          const row = accounts.people.member(member.orgId, user.id);
+          if (row !== undefined) accounts.people.putMember({ ...row, chosenAtMs: deps.clock.now() });
+        });
         return { active_org: member.orgId, role: member.role };
       },
     }),

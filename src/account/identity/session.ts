@@ -32,6 +32,7 @@ export const sessionShape = z.object({
   ),
   ip_prefix: z.string().describe("The client's network at sign-in: /24 of IPv4, /48 of IPv6."),
   user_agent: z.string().describe("The client's `User-Agent`."),
+  second_factor: z.boolean().describe("Whether the sign-in had one, as the identity provider says"),
   current: z.boolean().describe("The session that asks"),
 });
 
@@ -41,6 +42,7 @@ export const sessionWire = (row: SessionRow, current: string): z.input<typeof se
   ends_at: isoTime(row.endsAtMs),
   ip_prefix: row.ipPrefix,
   user_agent: row.userAgent,
+  second_factor: hasSecondFactor(row),
   current: row.id === current,
 });
 

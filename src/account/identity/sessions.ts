@@ -5,7 +5,7 @@
 
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import type { Store, Table } from "../../store/store.ts";
+import type { Table } from "../../store/store.ts";
 import {
   type ExpiringTable,
   type ExpiryPorts,
@@ -30,7 +30,6 @@ export interface SessionsOptions extends ExpiryPorts {
 }
 
 export class Sessions {
-  readonly #store: Store;
   readonly #clock: Clock;
   readonly #csrfSecret: Uint8Array;
   /** [hash of the token]. */
@@ -41,7 +40,6 @@ export class Sessions {
   readonly #bySid: Table<string>;
 
   constructor({ csrfSecret, ...ports }: SessionsOptions) {
-    this.#store = ports.store;
     this.#clock = ports.clock;
     this.#csrfSecret = csrfSecret;
     this.#byUser = ports.store.table("identity.sessions_of_users");
@@ -102,11 +100,10 @@ export class Sessions {
     for (const session of this.#listed(this.#bySid, [iss, sid])) this.end(session);
   }
 
-  setActiveOrg({ hash }: LiveSession, activeOrgId: string): Promise<void> {
-    return this.#store.act(() => {
-      const row = this.#rows.get([hash]);
-      if (row !== undefined) this.#rows.put([hash], { ...row, activeOrgId }, row.endsAtMs);
-    });
+  /** In an act. */
+  setActiveOrg({ hash }: LiveSession, activeOrgId: string): void {
+    const row = this.#rows.get([hash]);
+    if (row !== undefined) this.#rows.put([hash], { ...row, activeOrgId }, row.endsAtMs);
   }
 
   /** Derived, so that it needs no row; it changes with the session. */

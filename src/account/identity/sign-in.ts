@@ -71,7 +71,8 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
       amr: claims.amr,
       acr: claims.acr,
       idToken: claims.idToken,
-      activeOrgId: "",
+      // The link of a start is about the first org, whatever was chosen since.
+      activeOrgId: given.isByLink ? "" : lastChosen(deps, user.id),
       ipPrefix: origin.ipPrefix,
       userAgent: origin.userAgent.slice(0, 200),
       createdAtMs: nowMs,
@@ -79,6 +80,13 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
     });
     return { token, maxAgeMs };
   });
+}
+
+/** The org that the person chose last, of those that they are in; empty where they chose none: none is chosen for them. */
+function lastChosen({ accounts }: SignInDeps, userId: string): string {
+  const chosen = accounts.people.membershipsOf(userId).filter(({ chosenAtMs }) => chosenAtMs !== undefined);
+  const [last] = chosen.sort((one, other) => (other.chosenAtMs ?? 0) - (one.chosenAtMs ?? 0));
+  return last?.orgId ?? "";
 }
 
 function noteLink({ accounts, trail }: SignInDeps, caller: Caller, user: UserRow): void {

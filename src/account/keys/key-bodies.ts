@@ -47,6 +47,11 @@ export const listQuery = z.object({
   ...keyFilterFields,
   status: z.enum(KEY_STATUSES).optional().describe("Only keys of this status."),
   created_by: z.string().max(100).optional().describe("Id of the person or key that made them"),
+  person_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe("Id of a person: keys that they made, and those that their keys made"),
   ...pageQuery(100, 200),
 });
 

@@ -17,6 +17,7 @@ import type { Trail } from "../../store/events/trail.ts";
 import { withHold } from "../fields/hold-field.ts";
 import {
   createdKeyShape,
+  isMadeFor,
   type KeyOrder,
   type KeyRow,
   keyShape,
@@ -233,7 +234,8 @@ function listKeys(
     matches: (row) =>
       isWanted(row) &&
       (query.status === undefined || keyStatus(row, nowMs) === query.status) &&
-      (query.created_by === undefined || row.createdBy === query.created_by),
+      (query.created_by === undefined || row.createdBy === query.created_by) &&
+      (query.person_id === undefined || isMadeFor(row, query.person_id)),
     show: (row) => show(deps, row, nowMs),
   });
 }

@@ -15,7 +15,7 @@ import { DayCounts } from "../../store/tables/day-counts.ts";
 import type { ExpiryPorts } from "../../store/tables/expiring-table.ts";
 import { memberAdded, memberRemoved } from "../account-events.ts";
 import { emailField, sameEmail } from "../fields/email.ts";
-import { revokedKey } from "../key.ts";
+import { isMadeFor, revokedKey } from "../key.ts";
 import { endPlaygroundKeys } from "../keys/playground-key.ts";
 import { assertKeyMakerStays } from "../last-key-maker.ts";
 import { orgPath } from "../orgs/org-operations.ts";
@@ -25,7 +25,8 @@ import { assertMayGrantRole, assertMayRemove, personBehind } from "../role-grant
 import { ROLES, type Role } from "../roles.ts";
 import { assertMayActOn, assertMayChange } from "../scopes.ts";
 import type { AccountTables } from "../tables.ts";
-import { invitationTerms, isOver, mayStillBeGiven } from "./invitations.ts";
+import { invitationTerms, isInvitation, isOver, mayStillBeGiven } from "./invitations.ts";
+import { listedMemberShape, listedMemberWire } from "./listed-member.ts";
 
 /** What a mail of invitation says. The secret of its link is made when the mail is sent, so that it waits nowhere. */
 export interface InvitationMail {
@@ -76,9 +77,13 @@ export function memberOperations(deps: MemberOperationDeps) {
       access: "read:org / viewer",
       group: "Organisations",
       params: orgPath,
-      output: listOf(memberShape),
-      run: (_input, { orgId }) =>
-        listed(people.membersOf(orgId).map((row) => memberWire(row, userOf(deps, row)))),
+      output: listOf(listedMemberShape),
+      run(_input, { orgId }) {
+        const nowMs = deps.clock.now();
+        return listed(
+          people.membersOf(orgId).map((row) => listedMemberWire(deps, row, userOf(deps, row), nowMs)),
+        );
+      },
     }),
     addMember: operation({
       summary: "Invite a person by e-mail; they are a member once they accept",
@@ -92,6 +97,17 @@ export function memberOperations(deps: MemberOperationDeps) {
       status: 201,
       errors: ["not_found", "role", "scope", "plan_limit", "state", "org_closed"],
       run: ({ body }, caller) => addMember(deps, caller, body.email, body.role),
+    }),
+    inviteAgain: operation({
+      summary: "Send an invitation that was not accepted again; it can be accepted for fourteen days more",
+      method: "POST",
+      path: "/v1/orgs/{org}/members/{user}/invitation",
+      access: "write:org / admin",
+      group: "Organisations",
+      params: memberPath,
+      output: listedMemberShape,
+      errors: ["not_found", "role", "scope", "plan_limit", "state", "org_closed"],
+      run: ({ params }, caller) => inviteAgain(deps, caller, params.user),
     }),
     updateMember: operation({
       summary: "Change a member's role",
@@ -152,8 +168,7 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     if (known === undefined) {
       assertWithin(deps.quotas, "members", members.length, "members in an organisation", "Remove one first.");
     }
-    const what = "invitations of an organisation a day";
-    deps.invitationCounts.add(deps.quotas, "invitations_per_day", [org.id], what, "Ask tomorrow.");
+    countInvitation(deps, org.id);
     // The same whether the address is known here or not: who has an account is nobody's business.
     const user = people.invitedByEmail(email) ?? invitedUser(email, nowMs);
     people.putUser(user);
@@ -167,13 +182,50 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     };
     people.putMember(row);
     const wire = memberWire(row, user);
-    const invitedBy = people.user(caller.actor.id)?.email ?? "";
-    const inviterId = personBehind(accounts, caller) ?? "";
-    const [orgId, userId] = [org.id, user.id];
-    deps.sendInvitation({ orgId, orgName: org.name, userId, email, role: granted, invitedBy, inviterId });
+    sendTo(deps, caller, { user, role: granted, orgName: org.name });
     trail.audit.note(caller, { act: "member.add", target: user.id, after: wire });
     trail.events.emit(memberAdded, org.id, wire);
     return wire;
+  });
+}
+
+function countInvitation({ invitationCounts, quotas }: MemberOperationDeps, orgId: string): void {
+  const what = "invitations of an organisation a day";
+  invitationCounts.add(quotas, "invitations_per_day", [orgId], what, "Ask tomorrow.");
+}
+
+interface Invited {
+  readonly user: UserRow;
+  readonly role: Role;
+  readonly orgName: string;
+}
+
+/** Call in the act. */
+function sendTo(deps: MemberOperationDeps, caller: Caller, { user, role: given, orgName }: Invited): void {
+  const { accounts, sendInvitation } = deps;
+  const invitedBy = accounts.people.user(caller.actor.id)?.email ?? "";
+  const inviterId = personBehind(accounts, caller) ?? "";
+  const { id: userId, email } = user;
+  sendInvitation({ orgId: caller.orgId, orgName, userId, email, role: given, invitedBy, inviterId });
+}
+
+/** The invitation keeps its id, so that the link of the first mail works on; whoever sends it again answers for it. */
+async function inviteAgain(deps: MemberOperationDeps, caller: Caller, userId: string) {
+  const { accounts, clock, trail } = deps;
+  return await accounts.act(() => {
+    const org = accounts.mustOpenOrg(caller.orgId);
+    assertMayChange(caller, "live");
+    const old = memberNamed(deps, caller, userId);
+    const user = userOf(deps, old);
+    assertMayGrantRole(accounts, caller, old.role);
+    if (!isInvitation(old, user)) throw fail("state", "No invitation waits for this person.");
+    countInvitation(deps, org.id);
+    const nowMs = clock.now();
+    const row: MemberRow = { ...old, invitation: invitationTerms(caller.actor, nowMs) };
+    accounts.people.putMember(row);
+    sendTo(deps, caller, { user, role: old.role, orgName: org.name });
+    trail.audit.note(caller, { act: "member.invite_again", target: userId });
+    return listedMemberWire(deps, row, user, nowMs);
   });
 }
 
@@ -269,9 +321,7 @@ function revokeKeysOf(
   { orgId, userId }: MemberRow,
 ): string[] {
   const nowMs = clock.now();
-  const working = accounts
-    .workingKeys(orgId, nowMs)
-    .filter(({ createdBy, personId }) => createdBy === userId || personId === userId);
+  const working = accounts.workingKeys(orgId, nowMs).filter((key) => isMadeFor(key, userId));
   for (const key of working) assertMayActOn(caller, key);
   const revoked = working.map((key) => revokedKey(key, nowMs));
   assertKeyMakerStays(accounts, orgId, revoked, nowMs);

@@ -245,6 +245,7 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
     as: "owner",
   },
   "POST /v1/orgs/{org}/members": { body: () => ({ email: `${fresh("friend")}@example.com` }) },
+  "POST /v1/orgs/{org}/members/{user}/invitation": { values: newMember },
   "PATCH /v1/orgs/{org}/members/{user}": { values: newMember, body: () => ({ role: "viewer" }) },
   "DELETE /v1/orgs/{org}/members/{user}": {
     values: newMember,

@@ -49,6 +49,16 @@ describe("lists", () => {
     expect(data.map((key) => key.id)).toEqual([id]);
   });
 
+  test("show the keys of a person, with those that their keys made", async () => {
+    const member = await rig.person("member");
+    const project = { project_id: rig.owner.projectId };
+    const maker = await create({ ...project, scopes: ["inference", "read:usage", "write:keys"] }, member);
+    const made = await create(project, rig.caller(maker.secret));
+    await create();
+    const { data } = await list({ person_id: member.actor.id });
+    expect(data.map(({ id }) => id).sort()).toEqual([maker.id, made.id].sort());
+  });
+
   test("a walk sees every key once, newest first, though keys are added and revoked meanwhile", async () => {
     const made: string[] = [];
     for (let i = 0; i < 25; i++) {

@@ -19,6 +19,13 @@ const add = (by: Caller, email: string, role?: Role) =>
   rig.call<Member>("addMember", by, { body: { email, ...(role && { role }) } });
 const change = (by: Caller, id: string, role: Role) =>
   rig.call<Member>("updateMember", by, { id, body: { role } });
+interface Listed extends Member {
+  status: string;
+  is_managed: boolean;
+  since: string;
+}
+const list = async (by: Caller) => (await rig.call<{ data: Listed[] }>("listMembers", by, {})).data;
+const again = (by: Caller, id: string) => rig.call<Listed>("inviteAgain", by, { id });
 const remove = (by: Caller, id: string, query: object = {}) => rig.call("removeMember", by, { id, query });
 
 describe("an invitation", () => {
@@ -90,6 +97,47 @@ describe("an invitation", () => {
     expect(row()).toMatchObject({ role: "billing", invitation: { endsAtMs: rig.clock.now() + 14 * DAY_MS } });
     expect(invitationId(row())).not.toBe(before);
     expect(rig.mails).toHaveLength(2);
+  });
+
+  test("that waits is sent again as it is, and can be accepted for fourteen days more", async () => {
+    const [owner, admin] = [await rig.person("owner"), await rig.person("admin")];
+    const { user_id: id } = await add(admin, "new@example.com", "viewer");
+    const before = invitationId(rig.accounts.people.member(admin.orgId, id) as MemberRow);
+    rig.clock.advance(20 * DAY_MS);
+    expect((await list(owner)).find(({ user_id }) => user_id === id)).toMatchObject({ status: "lapsed" });
+    expect(await again(owner, id)).toMatchObject({
+      status: "invited",
+      role: "viewer",
+      invitation: {
+        expires_at: new Date(rig.clock.now() + 14 * DAY_MS).toISOString(),
+        invited_by: "owner@example.com",
+      },
+    });
+    expect(invitationId(rig.accounts.people.member(admin.orgId, id) as MemberRow)).toBe(before);
+    expect(rig.mails).toHaveLength(2);
+    expect(rig.mails[1]).toMatchObject({ userId: id, role: "viewer", invitedBy: "owner@example.com" });
+    expect(rig.trail.auditOf(owner.orgId)[0]).toMatchObject({ act: "member.invite_again", target: id });
+  });
+
+  test("is sent again by whoever could give its role, to somebody who has not joined, as often as others", async () => {
+    const [owner, admin] = [await rig.person("owner"), await rig.person("admin")];
+    const { user_id: id } = await add(owner, "new@example.com", "owner");
+    expect(await failure(again(admin, id))).toBe("role");
+    expect(await failure(again(owner, admin.actor.id))).toBe("state");
+    expect(await failure(again(owner, "usr_none"))).toBe("not_found");
+    for (let sent = 1; sent < 50; sent++) await again(owner, id);
+    expect(await failure(again(owner, id))).toBe("plan_limit");
+  });
+
+  test("is listed with its state, and members with when they joined", async () => {
+    const admin = await rig.person("admin");
+    await add(admin, "new@example.com", "viewer");
+    const since = new Date(rig.clock.now()).toISOString();
+    expect(await list(admin)).toMatchObject([
+      { user_id: admin.actor.id, status: "active", is_managed: false },
+      { email: "new@example.com", status: "invited", since, invitation: { invited_by: "admin@example.com" } },
+    ]);
+    expect((await list(admin))[0]).not.toHaveProperty("invitation");
   });
 
   test("an org sends 50 a day", async () => {

@@ -66,3 +66,22 @@ describe("a session", () => {
     expect((await person.call("POST", "/auth/logout")).status).toBe(200);
   });
 });
+
+test("an org that was chosen is the one that the next sign-in begins in, while the person is in it", async () => {
+  const email = "chooser@example.com";
+  const first = await signInAt(gateway.url, { email });
+  const ids: string[] = [];
+  for (const slug of ["choice-a", "choice-b"]) {
+    const body = { slug, name: slug, billing_country: "US" };
+    ids.push((await first.call("POST", "/v1/orgs", { body })).json.id);
+  }
+  const activeNow = async () => {
+    const { json } = await (await signInAt(gateway.url, { email })).call("GET", "/auth/me");
+    return json.active_org;
+  };
+  expect(await activeNow()).toBe(ids[0]);
+  expect((await first.call("PUT", "/auth/active-org", { body: { org: "choice-b" } })).status).toBe(200);
+  expect(await activeNow()).toBe(ids[1]);
+  await first.call("PUT", "/auth/active-org", { body: { org: "choice-a" } });
+  expect(await activeNow()).toBe(ids[0]);
+});

@@ -98,7 +98,7 @@ describe("S6: accepting", () => {
     const { token, session, user } = await rig.signIn(claimsOf("ada"));
     expect(await accept(token, id)).toBe("done");
     expect(activeMembership(rig, session, user.id)).toBeUndefined();
-    await rig.sessions.setActiveOrg(session, acme.id);
+    await rig.accounts.act(() => rig.sessions.setActiveOrg(session, acme.id));
     const [chosen] = rig.sessions.of(user.id);
     expect(chosen && activeMembership(rig, chosen, user.id)?.orgId).toBe(acme.id);
   });

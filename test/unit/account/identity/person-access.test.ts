@@ -54,7 +54,7 @@ describe("the org", () => {
     ];
     const { token, session } = await memberOf([acme, globex, initech]);
     expect(access({ token }).orgId).toBe(acme.id);
-    await rig.sessions.setActiveOrg(session, globex.id);
+    await rig.accounts.act(() => rig.sessions.setActiveOrg(session, globex.id));
     expect(access({ token }).orgId).toBe(globex.id);
     expect(access({ token, org: "initech" }).orgId).toBe(initech.id);
     expect(access({ token, org: acme.id }).orgId).toBe(acme.id);
@@ -63,7 +63,7 @@ describe("the org", () => {
   test("that was chosen and left is no longer the one", async () => {
     const [acme, globex] = [await rig.org("acme"), await rig.org("globex")];
     const { token, session, user } = await memberOf([acme, globex]);
-    await rig.sessions.setActiveOrg(session, globex.id);
+    await rig.accounts.act(() => rig.sessions.setActiveOrg(session, globex.id));
     const { people } = rig.accounts;
     const leave = async ({ id }: OrgRow) => {
       const member = people.member(id, user.id);

@@ -131,11 +131,11 @@ describe("a session", () => {
 
   test("of an org that was chosen and left is about the oldest one that is left", async () => {
     const { session } = await rig.signIn(claimsOf("ada"));
-    await rig.sessions.setActiveOrg(session, newId("org", START));
+    await rig.accounts.act(() => rig.sessions.setActiveOrg(session, newId("org", START)));
     expect(rig.sessions.of(session.row.userId)[0]?.row.activeOrgId).toMatch(/^org_/);
     // Ended meanwhile: it does not come back.
     await rig.accounts.act(() => rig.sessions.end(session));
-    await rig.sessions.setActiveOrg(session, "org_x");
+    await rig.accounts.act(() => rig.sessions.setActiveOrg(session, "org_x"));
     expect(rig.sessions.of(session.row.userId)).toEqual([]);
   });
 });
