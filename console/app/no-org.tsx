@@ -1,10 +1,13 @@
 /** For a person who is in no org yet, in none of this name, or whose session does not open it. */
 
+import type { ComponentType } from "preact";
+import { useState } from "preact/hooks";
 import { useAnswer } from "../api/answers.ts";
 import { signInAgain } from "../api/call.ts";
 import { Button } from "../parts/button.tsx";
 import { FaultNote } from "../parts/note.tsx";
 import { Page, Panel } from "../parts/panel.tsx";
+import { OrgLink } from "./pick-org.tsx";
 import { pageAddress } from "./router.ts";
 import { isOperator, listedOrg, me, OPERATOR, orgSlug, signOut } from "./session.ts";
 
@@ -34,15 +37,43 @@ export function NoOrg() {
     <Page title={others.length === 0 ? "You are in no organisation yet" : "No such organisation"}>
       <p>
         {others.length === 0
-          ? "Accept an invitation, or ask whoever runs this gateway to invite you."
+          ? "Accept an invitation, ask whoever runs this gateway to invite you, or make an organisation of your own."
           : `You are not in "${orgSlug.value}". Choose one of yours.`}
       </p>
       <Others orgs={others} />
       <Invitations />
+      {others.length === 0 && <NewOrg />}
       <div class="row">
         <Button onClick={() => void signOut()}>Sign out</Button>
       </div>
     </Page>
+  );
+}
+
+/** Its form is loaded once it is asked for: most people who are here are invited. */
+function NewOrg() {
+  const [Form, setForm] = useState<ComponentType | undefined>(undefined);
+  const [isLost, setLost] = useState(false);
+  const load = () =>
+    import("../pages/orgs/new-org.tsx").then(
+      ({ NewOrgForm }) => setForm(() => NewOrgForm),
+      () => setLost(true),
+    );
+  return (
+    <Panel
+      title="New organisation"
+      actions={Form === undefined && <Button onClick={() => void load()}>Make an organisation</Button>}
+    >
+      {Form === undefined ? (
+        <p class="quiet">
+          {isLost
+            ? "Its form could not be loaded: load this page again."
+            : "With projects, keys, people and credit of its own. You own it."}
+        </p>
+      ) : (
+        <Form />
+      )}
+    </Panel>
   );
 }
 
@@ -84,7 +115,7 @@ const Others = ({ orgs }: { readonly orgs: readonly { slug: string; name: string
       <Panel title="Your organisations">
         {orgs.map(({ slug, name }) => (
           <p key={slug}>
-            <a href={pageAddress(slug, [])}>{name}</a>
+            <OrgLink slug={slug} name={name} />
           </p>
         ))}
       </Panel>

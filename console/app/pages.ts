@@ -17,10 +17,35 @@ export interface ConsolePage {
   readonly needs: readonly Name[];
   /** Not in the navigation: something leads there. */
   readonly isHidden?: boolean;
+  /** The person's own menu leads there. */
+  readonly isOwn?: boolean;
   readonly load: () => Promise<ComponentType>;
 }
 
 /** Pages of an org, in the order of the navigation; the first that the role opens is the home. */
+/** The person's own, wherever they are. */
+const OWN_PAGES: readonly ConsolePage[] = [
+  {
+    path: "orgs",
+    title: "Your organisations",
+    words: "switch choose new create join leave organization invitations",
+    needs: ["createOrg"],
+    isHidden: true,
+    isOwn: true,
+    load: async () => (await import("../pages/orgs/orgs.tsx")).Orgs,
+  },
+  {
+    path: "sessions",
+    title: "Sessions",
+    words: "devices browsers sign out second factor security",
+    needs: ["listSessions"],
+    isHidden: true,
+    isOwn: true,
+    load: async () => (await import("../pages/sessions/sessions.tsx")).Sessions,
+  },
+];
+
+/** Of an org, in the order of the navigation; the first that the role opens is the home. */
 export const PAGES: readonly ConsolePage[] = [
   {
     path: "overview",
@@ -132,6 +157,20 @@ export const PAGES: readonly ConsolePage[] = [
     words: "ask support help higher limits operator question",
     needs: ["listTickets"],
     load: async () => (await import("../pages/tickets/tickets.tsx")).Tickets,
+    path: "projects",
+    section: "Organisation",
+    title: "Projects",
+    words: "budgets month spend limits environments",
+    needs: ["listProjects"],
+    load: async () => (await import("../pages/projects/projects.tsx")).Projects,
+  },
+  {
+    path: "members",
+    section: "Organisation",
+    title: "Members",
+    words: "people users roles invite invitations remove leave owner transfer",
+    needs: ["listMembers"],
+    load: async () => (await import("../pages/members/members.tsx")).Members,
   },
   {
     path: "welcome",
@@ -142,7 +181,8 @@ export const PAGES: readonly ConsolePage[] = [
     isHidden: true,
     load: async () => (await import("../pages/welcome/welcome.tsx")).Welcome,
   },
+  ...OWN_PAGES,
 ];
 
 /** About the installation, at `/console/operator/…`; the first is the home. */
-export const OPERATOR_PAGES: readonly ConsolePage[] = [];
+export const OPERATOR_PAGES: readonly ConsolePage[] = [...OWN_PAGES];

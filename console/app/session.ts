@@ -52,6 +52,12 @@ export async function openSession(slug: string | undefined): Promise<void> {
   }
 }
 
+/** Asks anew who is signed in, where their orgs or their role may be others now. @throws as `call` */
+export async function refreshSession(): Promise<void> {
+  me.value = await call("getMe", {});
+  chooseOrg(orgSlug.value);
+}
+
 /** Whether the org's state refuses an operation: one that is closed takes few changes, one that is suspended none. */
 function isRefusedNow(name: Name): boolean {
   const status = listedOrg.value?.status;

@@ -12,6 +12,7 @@ import { isOpen, listedPages, openPages, placePages } from "./open-pages.ts";
 import { OrgState } from "./org-state.tsx";
 import { type ConsolePage, SECTIONS } from "./pages.ts";
 import { openPalette, Palette } from "./palette.tsx";
+import { pickOrg } from "./pick-org.tsx";
 import { go, pageAddress, query, segments } from "./router.ts";
 import {
   chooseOrg,
@@ -124,9 +125,11 @@ function OwnMenu() {
     };
   }, []);
   const email = me.value?.user.email ?? "";
+  const ownPages = openPages.value.filter(({ isOwn }) => isOwn === true);
+  const close = () => menu.current?.removeAttribute("open");
   return (
     <details class="shell-own" ref={menu}>
-      <summary aria-label={`${email}: theme, sign out`}>
+      <summary aria-label={`${email}: organisations, sessions, theme, sign out`}>
         <span class="shell-email">{email}</span>
       </summary>
       <div class="shell-own-list">
@@ -141,6 +144,11 @@ function OwnMenu() {
             ["dark", "Dark"],
           ]}
         />
+        {ownPages.map(({ path, title }) => (
+          <Link key={path} to={[path]} onFollow={close}>
+            {title}
+          </Link>
+        ))}
         <a href="/docs">API reference</a>
         <Button onClick={() => void signOut()}>Sign out</Button>
       </div>
@@ -153,14 +161,7 @@ function OrgChoice() {
   const places = orgs.map(({ slug, name }) => [slug, name] as const);
   if (isOperator.value) places.push([OPERATOR, "This installation"]);
   if (places.length < 2) return <span class="shell-org quiet">{listedOrg.value?.name}</span>;
-  return (
-    <Choice
-      label="Organisation"
-      value={orgSlug.value}
-      onValue={(slug) => go(pageAddress(slug, []))}
-      options={places}
-    />
-  );
+  return <Choice label="Organisation" value={orgSlug.value} onValue={pickOrg} options={places} />;
 }
 
 /** What has been loaded stays. */

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, ApiError as Fault } from "../api/call.ts";
 import { Button } from "./button.tsx";
+import { TextField } from "./field.tsx";
 import { FaultNote } from "./note.tsx";
 
 interface DialogProps {
@@ -48,12 +49,17 @@ interface ConfirmProps {
   readonly act: string;
   readonly onAct: () => Promise<void>;
   readonly onClose: () => void;
+  /** The button that does nothing: `Stay`. Default: `Keep it`. */
+  readonly keep?: string;
+  /** What must be typed before, for what changes much: a slug. */
+  readonly typed?: string;
 }
 
 /** Asks before something is taken away. It stays open, with the reason, where that fails. */
-export function Confirm({ title, children, act, onAct, onClose }: ConfirmProps) {
+export function Confirm({ title, children, act, onAct, onClose, keep = "Keep it", typed }: ConfirmProps) {
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
+  const [text, setText] = useState("");
   const run = async () => {
     setBusy(true);
     try {
@@ -67,10 +73,18 @@ export function Confirm({ title, children, act, onAct, onClose }: ConfirmProps) 
   return (
     <Dialog title={title} onClose={onClose}>
       <div>{children}</div>
+      {typed !== undefined && (
+        <TextField label={`Type "${typed}" to confirm`} value={text} onValue={setText} />
+      )}
       <FaultNote fault={fault} />
       <div class="dialog-foot">
-        <Button onClick={onClose}>Keep it</Button>
-        <Button kind="danger" isBusy={isBusy} onClick={() => void run()}>
+        <Button onClick={onClose}>{keep}</Button>
+        <Button
+          kind="danger"
+          isBusy={isBusy}
+          disabled={typed !== undefined && text.trim() !== typed}
+          onClick={() => void run()}
+        >
           {act}
         </Button>
       </div>

@@ -9,10 +9,12 @@ interface LinkProps {
   readonly filters?: Readonly<Record<string, string | undefined>>;
   readonly class?: string;
   readonly current?: boolean;
+  /** Called once it leads there. */
+  readonly onFollow?: () => void;
   readonly children: ComponentChildren;
 }
 
-export function Link({ to, filters, current, children, class: name }: LinkProps) {
+export function Link({ to, filters, current, onFollow, children, class: name }: LinkProps) {
   const address = pageAddress(orgSlug.value, to, filters);
   return (
     <a
@@ -23,6 +25,7 @@ export function Link({ to, filters, current, children, class: name }: LinkProps)
         if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
         event.preventDefault();
         go(address);
+        onFollow?.();
       }}
     >
       {children}

@@ -16,6 +16,8 @@ export async function makeOlder(dataDir: string, orgId: string, nowMs: number): 
     await accounts.act(() => {
       accounts.replaceOrg({ ...accounts.mustOrg(orgId), createdAtMs });
       for (const project of accounts.projectsOf(orgId)) accounts.replaceProject({ ...project, createdAtMs });
+      for (const member of accounts.people.membersOf(orgId))
+        if (member.invitation === undefined) accounts.people.putMember({ ...member, addedAtMs: createdAtMs });
       for (const key of [...accounts.keysByAge(orgId)]) {
         const madeMs = key.createdAtMs - AGE_MS;
         byAge.remove([orgId, key.createdAtMs, key.id]);

@@ -10,6 +10,16 @@ export const MEMBERS = [
   { email: "viewer@example.com", name: "Vera Lindqvist", role: "viewer" },
 ] as const;
 
+/** Was invited, and has not answered. */
+export const NEWCOMER = { email: "noor.haddad@example.com" };
+
+/** Somebody of another organisation, which invites the owner. */
+export const NEIGHBOUR = {
+  email: "ravi@harbour.example.com",
+  name: "Ravi Menon",
+  org: { slug: "harbour", name: "Harbour Analytics", billing_country: "IN" },
+};
+
 export const PROJECTS = [
   { slug: "checkout", name: "Checkout assistant" },
   { slug: "support", name: "Support desk" },

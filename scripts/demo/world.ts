@@ -1,7 +1,8 @@
 /** Makes the organisation of a demo by the public API alone, as its people would: what a test reads back, it reads by the same routes. */
 import { setTimeout as pause } from "node:timers/promises";
-import { APPS, KEYS, MEMBERS, OWNER, PROJECTS, type ProjectSlug } from "./cast.ts";
+import { APPS, KEYS, type KeyPlan, MEMBERS, OWNER, PROJECTS, type ProjectSlug } from "./cast.ts";
 import { CANARY_MODEL, FAILING } from "./catalog.ts";
+import { invitePeople } from "./people.ts";
 import { Person } from "./person.ts";
 import { makeWebhooks } from "./webhooks.ts";
 
@@ -38,11 +39,11 @@ export async function makeWorld(url: string): Promise<World> {
   const owner = await Person.signIn(url, OWNER);
   const { active_org: orgId } = await owner.call<{ active_org: string }>("GET", "/auth/me");
   await owner.call("PATCH", "/v1/orgs/first", ORG);
-  await addMembers(url, owner);
+  const engineer = await addMembers(url, owner);
   const projects = new Map<ProjectSlug, string>();
   for (const project of PROJECTS)
     projects.set(project.slug, (await owner.call<Made>("POST", "/v1/projects", project)).id);
-  const keys = await makeKeys(owner, projects);
+  const keys = await makeKeys(({ name }) => (name.endsWith("-mei") ? engineer : owner), projects);
   for (const app of APPS) await owner.call("POST", "/v1/apps", { ...app, public: true });
   await makePolicies(owner, projects);
   await makeWebhooks(owner);
@@ -62,6 +63,7 @@ export async function makeWorld(url: string): Promise<World> {
     rpm: 9_000_000,
     reason: "The support desk takes over two more countries in January.",
   });
+  await invitePeople(url, owner);
   return { owner, orgId, keys, projects };
 }
 
@@ -84,20 +86,29 @@ const ORG = {
   },
 };
 
-async function addMembers(url: string, owner: Person): Promise<void> {
+/** @returns the one who is a member, and makes keys */
+async function addMembers(url: string, owner: Person): Promise<Person> {
+  let engineer = owner;
   for (const { email, name, role } of MEMBERS) {
     await owner.call("POST", "/v1/orgs/first/members", { email, role });
-    await (await Person.signIn(url, { email, name })).join();
+    const person = await Person.signIn(url, { email, name });
+    await person.join();
+    if (role === "member") engineer = person;
   }
+  return engineer;
 }
 
-async function makeKeys(owner: Person, projects: ReadonlyMap<ProjectSlug, string>): Promise<DemoKey[]> {
+async function makeKeys(
+  makerOf: (key: KeyPlan) => Person,
+  projects: ReadonlyMap<ProjectSlug, string>,
+): Promise<DemoKey[]> {
   const keys: DemoKey[] = [];
-  for (const { name, project, environment } of KEYS) {
+  for (const plan of KEYS) {
+    const { name, project, environment } = plan;
     const projectId = projects.get(project) ?? "";
     const budget = { daily_micro: 5_000_000, hard: true };
     const limits = { rpm: 6_000, tpm: 10_000_000, concurrency: 100 };
-    const made = await owner.call<Made & { secret: string }>("POST", "/v1/keys", {
+    const made = await makerOf(plan).call<Made & { secret: string }>("POST", "/v1/keys", {
       name,
       project_id: projectId,
       environment,

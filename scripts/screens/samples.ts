@@ -1,5 +1,6 @@
 /** What of a demo its views show: requests of each kind, a key, models. */
 import { APPS, OWNER } from "../demo/cast.ts";
+import { MEMBERS, NEWCOMER, OWNER } from "../demo/cast.ts";
 import { CANARY_MODEL } from "../demo/catalog.ts";
 import { Person } from "../demo/person.ts";
 import { ANSWERING } from "../demo/webhooks.ts";
@@ -28,6 +29,13 @@ export interface Samples {
   /** Tickets: one that waits for a decision, one that is decided. */
   readonly ticket: string;
   readonly decidedTicket: string;
+  readonly project: string;
+  /** The owner, the member who made keys, and somebody who was invited. */
+  readonly owner: string;
+  readonly member: string;
+  readonly invited: string;
+  /** That of another organisation to the owner. */
+  readonly invitation: string;
 }
 
 interface Listed {
@@ -74,6 +82,27 @@ export async function samplesOf(owner: Person): Promise<Samples> {
     ...(await hooksOf(owner)),
     app: APPS[0].slug,
     ...(await ticketsOf(owner)),
+    ...(await peopleOf(owner)),
+  };
+}
+
+async function peopleOf(owner: Person) {
+  const { data: projects } = await owner.call<{ data: { id: string; slug: string }[] }>(
+    "GET",
+    "/v1/projects",
+  );
+  const { data: members } = await owner.call<{ data: { user_id: string; email: string }[] }>(
+    "GET",
+    "/v1/orgs/first/members",
+  );
+  const { data: invitations } = await owner.call<{ data: { id: string }[] }>("GET", "/auth/invitations");
+  const idOf = (email = "") => members.find((member) => member.email === email)?.user_id ?? "";
+  return {
+    project: projects.find(({ slug }) => slug === "support")?.id ?? "",
+    owner: idOf(OWNER.email),
+    member: idOf(MEMBERS.find(({ role }) => role === "member")?.email),
+    invited: idOf(NEWCOMER.email),
+    invitation: invitations[0]?.id ?? "",
   };
 }
 

@@ -9,6 +9,7 @@ import { FRAME } from "./views/frame.ts";
 import { HOOKS } from "./views/hooks.ts";
 import { KEYS } from "./views/keys.ts";
 import { MODELS } from "./views/models.ts";
+import { PEOPLE } from "./views/people.ts";
 import { PLAYGROUND_VIEWS } from "./views/playground.ts";
 import type { View } from "./views/view.ts";
 
@@ -23,6 +24,7 @@ export const VIEWS: readonly View[] = [
   ...KEYS,
   ...CREDITS,
   ...HOOKS,
+  ...PEOPLE,
   ...FRAME,
 ];
 

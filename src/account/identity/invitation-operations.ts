@@ -179,8 +179,9 @@ function offered(deps: InvitationOperationDeps, row: MemberRow): OpenInvitation 
     orgId: wire.org_id,
     orgSlug: wire.org_slug,
     orgName: wire.org_name,
-    role: wire.role,
+    role: row.role,
     invitedBy: wire.invited_by,
+    endsAtMs: row.invitation?.endsAtMs,
   };
 }
 
@@ -206,14 +207,17 @@ function viewOf(deps: InvitationOperationDeps, user: UserRow, id: string): Invit
   const joined = joinedBy(accounts, user, id);
   if (joined !== undefined) {
     const org = accounts.org(joined.orgId);
-    return { is: "joined", id, orgId: joined.orgId, orgSlug: org?.slug ?? "", orgName: org?.name ?? "" };
+    const { orgId, role } = joined;
+    return { is: "joined", id, orgId, role, orgSlug: org?.slug ?? "", orgName: org?.name ?? "" };
   }
   const row = invitationsFor(accounts, user).find((one) => invitationId(one) === id);
   if (row === undefined) return { is: user.isEmailVerified ? "none" : "unverified" };
   const nowMs = clock.now();
-  const isOpen = !isOver(row, nowMs) && mayStillBeGiven(accounts, row, nowMs);
+  const isLate = isOver(row, nowMs);
   const offer = offered(deps, row);
-  return isOpen ? { is: "open", ...offer } : { is: "over", orgName: offer.orgName };
+  return !isLate && mayStillBeGiven(accounts, row, nowMs)
+    ? { is: "open", ...offer }
+    : { is: "over", isLate, orgName: offer.orgName };
 }
 
 const joinedBy = ({ people }: AccountTables, user: UserRow, id: string): MemberRow | undefined =>

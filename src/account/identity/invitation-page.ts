@@ -3,6 +3,8 @@
  * runs its own script and no other, and sends to its own origin only.
  */
 import { Html, html, pageText } from "../../base/html.ts";
+import { ROLE_WORDS } from "../role-words.ts";
+import type { Role } from "../roles.ts";
 import { pageHeaders } from "./page.ts";
 
 /** An invitation that can be accepted. */
@@ -11,16 +13,19 @@ export interface OpenInvitation {
   readonly orgId: string;
   readonly orgSlug: string;
   readonly orgName: string;
-  readonly role: string;
+  readonly role: Role;
   /** E-mail address; empty where it is not known. */
   readonly invitedBy: string;
+  /** Milliseconds; undefined: without end. */
+  readonly endsAtMs: number | undefined;
 }
 
 /** What the person sees. */
 export type InvitationView =
   | (OpenInvitation & { readonly is: "open" })
-  | (Pick<OpenInvitation, "id" | "orgId" | "orgSlug" | "orgName"> & { readonly is: "joined" })
-  | { readonly is: "over"; readonly orgName: string }
+  | (Pick<OpenInvitation, "id" | "orgId" | "orgSlug" | "orgName" | "role"> & { readonly is: "joined" })
+  /** `isLate`: its time is over; otherwise whoever gave the role could not give it any more. */
+  | { readonly is: "over"; readonly isLate: boolean; readonly orgName: string }
   /** None for this person; `unverified`: the identity provider does not vouch for their address. */
   | { readonly is: "none" | "unverified" };
 
@@ -48,6 +53,7 @@ for (const one of document.querySelectorAll("[data-id]")) {
       ...(body && { body: JSON.stringify(body) }),
     }).catch(() => undefined);
     if (answer?.ok) return true;
+    said.dataset.tone = "bad";
     said.textContent = (await answer?.json().catch(() => ({})))?.error?.message ?? "This did not work. Try again.";
     return false;
   }
@@ -60,8 +66,10 @@ for (const one of document.querySelectorAll("[data-id]")) {
       : await send("/auth/invitations/" + encodeURIComponent(id) + "/" + act, "POST");
     for (const each of buttons) each.disabled = false;
     if (!done) return;
+    delete said.dataset.tone;
     if (act === "open") return location.assign(root + "/console/" + encodeURIComponent(slug));
     said.textContent = act === "accept" ? "You are a member." : "You have declined.";
+    for (const each of one.querySelectorAll("[data-offer]")) each.hidden = true;
     for (const each of buttons) each.hidden = act !== "accept" || each.dataset.act !== "open";
     buttons.find((each) => !each.hidden)?.focus();
   });
@@ -118,11 +126,20 @@ const mainOf = ({ email, csrf, switchTo }: Reader, body: Html): Html =>
 const placeOf = ({ id, orgId, orgSlug }: Pick<OpenInvitation, "id" | "orgId" | "orgSlug">): Html =>
   html`data-id="${id}" data-org="${orgId}" data-slug="${orgSlug}"`;
 
+const roleOf = (role: Role): Html => html`<bdi>${role}</bdi>: ${ROLE_WORDS[role]}`;
+
+/** A day, in words that are the same for readers everywhere. */
+const dayOf = (atMs: number): string =>
+  new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(atMs);
+
 /** The offer of an invitation, and its buttons. The button to the console appears once the person is a member. */
-const offerOf = ({ invitedBy, orgName, role }: OpenInvitation): Html =>
+const offerOf = ({ invitedBy, orgName, orgSlug, role, endsAtMs }: OpenInvitation): Html =>
   html`<p>${invitedBy === "" ? "You are invited" : html`<bdi>${invitedBy}</bdi> invites you`}
 to the organisation <bdi>${orgName}</bdi>, with the role <bdi>${role}</bdi>.</p>
-<p class="quiet">If you accept, its people see your name and e-mail address. You can leave at any time.</p>
+<dl><dt>Your role</dt><dd>${roleOf(role)}</dd><dt>Short name</dt><dd><code>${orgSlug}</code></dd>${
+    endsAtMs === undefined ? undefined : html`<dt>Open until</dt><dd>${dayOf(endsAtMs)}</dd>`
+  }</dl>
+<p class="quiet" data-offer>If you accept, its people see your name and e-mail address. You can leave at any time. If you do not know who invites you, decline.</p>
 <p class="acts"><button class="main" data-act="accept">Accept</button><button data-act="decline">Decline</button><button class="main" data-act="open" hidden>Open the console</button></p>
 <output></output>`;
 
@@ -136,17 +153,22 @@ function contentOf(view: InvitationView): { title: string; body: Html } {
       return {
         title: "You are a member",
         body: html`<section ${placeOf(view)}><p>You belong to the organisation <bdi>${view.orgName}</bdi>.</p>
+<dl><dt>Your role</dt><dd>${roleOf(view.role)}</dd></dl>
 <p class="acts"><button class="main" data-act="open">Open the console</button></p><output></output></section>`,
       };
     case "over":
       return {
         title: "This invitation has ended",
-        body: html`<p>Ask the organisation <bdi>${view.orgName}</bdi> to invite you again.</p>`,
+        body: html`<p>${
+          view.isLate
+            ? "Its time is over."
+            : "Whoever invited you can no longer give the role that it was for."
+        } Ask the organisation <bdi>${view.orgName}</bdi> to send it again.</p>`,
       };
     case "none":
       return {
         title: "No invitation",
-        body: html`<p>There is no such invitation to your e-mail address. It may have been taken back, or sent to another address.</p>`,
+        body: html`<p>There is no such invitation to your e-mail address. It may have been taken back or declined, or sent to another address: then sign in with that one.</p>`,
       };
     case "unverified":
       return { title: "No invitation", body: UNVERIFIED };

@@ -39,6 +39,7 @@ const createBody = z.strictObject({
   slug: slugField.meta({ examples: ["research"] }).describe("Short name, unique in the org."),
   name: name.describe("Display name."),
   environment: field.environment.optional().describe("Default: live. A test project holds test keys only"),
+  budget: projectBudgetField.optional(),
   hold: z.enum(HOLD_MODES).optional().describe("Default: as the org's"),
 });
 
@@ -121,6 +122,21 @@ function ownProject({ accounts }: ProjectOperationDeps, caller: Caller, id: stri
   return mustExist(row?.orgId === caller.orgId && row.status !== "deleted" ? row : undefined, "project");
 }
 
+const NO_BUDGET: ProjectRow["budget"] = { monthlyMicroUsd: null, hard: true };
+
+/** A budget after what a request says of it. @throws WeirError 400 for a hard one without an amount */
+function budgetOf(
+  old: ProjectRow["budget"],
+  given: z.output<typeof patchBody>["budget"],
+): ProjectRow["budget"] {
+  const { microUsd, hard } = budgetAfter(
+    { microUsd: old.monthlyMicroUsd, hard: old.hard },
+    { amount: given?.monthly_micro, hard: given?.hard },
+    "/budget/monthly_micro",
+  );
+  return { monthlyMicroUsd: microUsd, hard };
+}
+
 async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
   const { accounts, clock } = deps;
   return await accounts.act(() => {
@@ -138,7 +154,7 @@ async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z
     assertWithin(deps.quotas, "projects_ever", accounts.projectsEver(org.id), what, "Rename one of them.");
     const { slug, name, hold } = body;
     const given = { orgId: org.id, slug, name, environment, ...(hold !== undefined && { hold }) };
-    const made = newProject(given, clock.now());
+    const made: ProjectRow = { ...newProject(given, clock.now()), budget: budgetOf(NO_BUDGET, body.budget) };
     accounts.addProject(made);
     const wire = projectWire(made, NOTHING_SPENT);
     deps.trail.audit.note(caller, { act: "project.create", target: made.id, after: wire });
@@ -157,15 +173,10 @@ async function updateProject(
   return await accounts.act(() => {
     const old = ownProject(deps, caller, id);
     assertMayChange(caller, old.environment);
-    const budget = budgetAfter(
-      { microUsd: old.budget.monthlyMicroUsd, hard: old.budget.hard },
-      { amount: body.budget?.monthly_micro, hard: body.budget?.hard },
-      "/budget/monthly_micro",
-    );
     const changed: ProjectRow = {
       ...withHold(old, body.hold),
       name: body.name ?? old.name,
-      budget: { monthlyMicroUsd: budget.microUsd, hard: budget.hard },
+      budget: budgetOf(old.budget, body.budget),
     };
     accounts.replaceProject(changed);
     const [before, after] = [projectWire(old, spend), projectWire(changed, spend)];

@@ -30,6 +30,16 @@ test("a project has the specified shape, with its spend", async () => {
   expect((await list()).map((p) => p.id)).toEqual([second.id, rig.owner.projectId]);
 });
 
+test("a project is made with its budget, or without one", async () => {
+  const body = { slug: "paid", name: "Paid", budget: { monthly_micro: 5 } };
+  expect((await call("createProject", undefined, { body })).budget).toEqual({ monthly_micro: 5, hard: true });
+  expect((await create("free")).budget).toEqual({ monthly_micro: 0, hard: false });
+  const hardNothing = { slug: "odd", name: "Odd", budget: { hard: true } };
+  expect(await failure(call("createProject", undefined, { body: hardNothing }))).toBe(
+    "invalid_value /budget/monthly_micro",
+  );
+});
+
 test("a budget is set piece by piece, cleared by null, and the next call sees it", async () => {
   const context = () => rig.keyring.resolve(secret).projectBudget;
   const secret = await rig.addKey();

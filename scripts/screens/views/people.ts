@@ -1,0 +1,61 @@
+/** Projects, members and invitations, and what is a person's own: organisations and sessions. */
+import type { View } from "./view.ts";
+
+export const PEOPLE: readonly View[] = [
+  { name: "projects", address: "projects", shows: "tbody tr", needs: ["listProjects"] },
+  {
+    name: "projects-none",
+    address: "projects?q=no%20such%20project",
+    shows: ".empty",
+    needs: ["listProjects"],
+  },
+  { name: "project-new", address: "projects/new", shows: "form", needs: ["createProject"] },
+  { name: "project", address: ({ project }) => `projects/${project}`, needs: ["listProjects"] },
+  {
+    name: "project-change",
+    address: ({ project }) => `projects/${project}`,
+    click: ["text='Change'"],
+    shows: "form",
+    needs: ["listProjects", "updateProject"],
+  },
+  {
+    name: "project-delete",
+    address: ({ project }) => `projects/${project}`,
+    click: ["text='Delete project'"],
+    shows: "dialog .names",
+    needs: ["listProjects", "deleteProject"],
+  },
+  { name: "members", address: "members", shows: "tbody tr", needs: ["listMembers"] },
+  { name: "members-none", address: "members?q=no%20such%20person", shows: ".empty", needs: ["listMembers"] },
+  { name: "member-invite", address: "members/new", shows: "form", needs: ["addMember"] },
+  { name: "member", address: ({ member }) => `members/${member}`, needs: ["listMembers"] },
+  { name: "member-invited", address: ({ invited }) => `members/${invited}`, needs: ["listMembers"] },
+  { name: "member-last-owner", address: ({ owner }) => `members/${owner}`, needs: ["listMembers"] },
+  {
+    name: "member-role",
+    address: ({ member }) => `members/${member}`,
+    click: ["text='Change role'"],
+    shows: "form",
+    needs: ["listMembers", "updateMember"],
+  },
+  {
+    name: "member-remove",
+    address: ({ member }) => `members/${member}`,
+    click: ["text='Remove member'"],
+    shows: "dialog .names",
+    needs: ["listMembers", "addMember"],
+  },
+  {
+    name: "member-hand-over",
+    address: ({ member }) => `members/${member}`,
+    click: ["text='Hand over the organisation'"],
+    shows: "dialog",
+    needs: ["listMembers", "transferOrg"],
+  },
+  { name: "orgs", address: "orgs", shows: "tbody tr" },
+  { name: "org-new", address: "orgs/new", shows: "form" },
+  { name: "sessions", address: "sessions", shows: "tbody tr" },
+  { name: "invitations", address: "/auth/invitations" },
+  { name: "invitation", address: ({ invitation }) => `/auth/invitations/${invitation}` },
+  { name: "invitation-none", address: "/auth/invitations/ivt_none" },
+];
