@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { OrgRow } from "../../account/org.ts";
 import { assertMayChange } from "../../account/scopes.ts";
+import { isoTime } from "../../base/clock.ts";
 import { CURRENCIES, moneyText } from "../../base/currency.ts";
 import { fail } from "../../base/errors.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
@@ -30,9 +31,31 @@ const MOST_MICRO = 1_000_000_000_000;
 /** For what the payer's bank says now. */
 const LOOK_MS = 3_000;
 
+const debitShape = z.object({
+  status: z
+    .enum(["announced", "under_way"])
+    .describe(
+      "`announced`: it is made at `due_at` if the balance is still below; `under_way`: it is being made",
+    ),
+  currency: z.enum(CURRENCIES).describe("Currency of the debit"),
+  total_minor: z.int().describe("Tax included, in paise or cents"),
+  due_at: z.string().describe("Not before this; ISO 8601, UTC"),
+  topup_id: z.string().optional().describe("Its top-up; absent while it is announced"),
+});
+
 const view = z.object({
   mandate: mandateShape.nullable().describe("What is debited; null where none was ever registered"),
+  registering: mandateShape
+    .nullable()
+    .describe(
+      "A mandate that waits for the payer, who replaces the one in force by it; with `hosted_url`, its page, for those who may register one. Null where none waits",
+    ),
   config: configShape.describe("When and how much is bought"),
+  debit: debitShape.nullable().describe("The debit that is announced or under way; null where none is"),
+  next_try_at: z
+    .string()
+    .optional()
+    .describe("No debit before this, because the last one failed or the payer refused it; absent: at once"),
   rail: z.string().describe("The payment gateway; empty where none takes the org's currency"),
   methods: z.array(z.enum(MANDATE_METHODS)).describe("By which a mandate can be registered"),
   cap_minor: z.int().describe("Most of one debit, tax included, in paise or cents"),
@@ -50,7 +73,7 @@ export const autoTopupOperations = (deps: AutoTopupOperationDeps) => ({
     group: "Credits",
     output: view,
     errors: ["not_found"],
-    run: (_input, { orgId }) => viewOf(deps, deps.accounts.mustOrg(orgId)),
+    run: (_input, caller) => viewOf(deps, deps.accounts.mustOrg(caller.orgId), caller),
   }),
   setAutoTopup: operation({
     summary: "Switch automatic top-ups on or off; switching on also resumes a paused mandate",
@@ -85,23 +108,46 @@ export const autoTopupOperations = (deps: AutoTopupOperationDeps) => ({
   }),
 });
 
-function viewOf(deps: AutoTopupOperationDeps, org: OrgRow): z.input<typeof view> {
+function viewOf(deps: AutoTopupOperationDeps, org: OrgRow, caller: Caller): z.input<typeof view> {
   const currency = org.billingCurrency;
   const rules = deps.debitRules[currency];
   const gateway = deps.gatewayFor(currency);
   const mandate = deps.mandates.shown(org.id);
   // One in another currency, from before the org moved, is not debited.
+  const settings = deps.autoTopups.of(org.id);
   const isLive =
     mandate?.currency === currency && mandate.status !== "cancelled" && mandate.status !== "failed";
   return {
     mandate: mandate === undefined ? null : shownMandate(deps, mandate),
-    config: configWire(deps.autoTopups.of(org.id)),
+    registering: registeringOf(deps, org.id, caller),
+    config: configWire(settings),
+    debit: debitOf(settings, currency),
+    ...(settings.notBeforeMs > deps.clock.now() && { next_try_at: isoTime(settings.notBeforeMs) }),
     rail: gateway?.id ?? "",
     methods: [...methodsOf(gateway?.mandateMethods ?? [], currency)],
     cap_minor: isLive ? mandate.capMinor : rules.capMinor,
     notify_hours: isLive ? mandate.notifyHours : rules.notifyHours,
     currency,
     min_amount_minor: deps.terms.minimumsMinor[currency],
+  };
+}
+
+/** Its page is told to those who may register one: whoever has it, approves in the org's name. */
+function registeringOf(deps: AutoTopupOperationDeps, orgId: string, { scopes, environment }: Caller) {
+  const row = deps.mandates.pending(orgId);
+  if (row === undefined) return null;
+  const isOpen = row.hostedUrl !== "" && scopes.has("write:billing") && environment === "live";
+  return { ...shownMandate(deps, row), ...(isOpen && { hosted_url: row.hostedUrl }) };
+}
+
+function debitOf({ debit }: AutoTopupRow, currency: OrgRow["billingCurrency"]) {
+  if (debit === null) return null;
+  return {
+    status: debit.phase === "announced" ? ("announced" as const) : ("under_way" as const),
+    currency,
+    total_minor: debit.totalMinor,
+    due_at: isoTime(debit.dueMs),
+    ...(debit.topupId !== "" && { topup_id: debit.topupId }),
   };
 }
 
@@ -128,7 +174,7 @@ function setConfig(deps: AutoTopupOperationDeps, caller: Caller, config: z.outpu
     before: configWire(before),
     after: configWire(after),
   });
-  return viewOf(deps, org);
+  return viewOf(deps, org, caller);
 }
 
 /** Drops a debit that was announced or ordered with another amount. One that the payment gateway was asked for goes on. */

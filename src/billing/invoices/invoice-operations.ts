@@ -6,6 +6,7 @@ import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
 import { pageById, pageOf, pageQuery } from "../../base/operation/page.ts";
 import { type CorrectionDeps, correctionOperation } from "./corrections/correction-operations.ts";
+import { documentShape, documentWire } from "./document-wire.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import { MONTH_TYPES, monthAnswer, monthQuery } from "./month-export.ts";
 import { fileName, ownInvoice } from "./own-invoice.ts";
@@ -50,6 +51,17 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
     output: invoiceShape,
     errors: ["not_found"],
     run: ({ params }, caller) => invoiceWire(ownInvoice(deps.tables, caller, params.id)),
+  }),
+  getInvoiceDocument: operation({
+    summary: "The texts of a document as it prints, for who draws it: those of its page and its PDF",
+    method: "GET",
+    path: "/v1/invoices/{id}/document",
+    access: "read:billing / billing",
+    group: "Invoices",
+    params: byId,
+    output: documentShape,
+    errors: ["not_found"],
+    run: ({ params }, caller) => documentWire(ownInvoice(deps.tables, caller, params.id)),
   }),
   ...drawnOperations(deps),
   exportInvoices: operation({

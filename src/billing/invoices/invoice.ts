@@ -107,6 +107,8 @@ export interface InvoiceOrder {
   readonly topupId?: string;
   /** The invoice that a credit note corrects. */
   readonly originalId?: string;
+  /** The invoice in whose place a correction issues it. */
+  readonly replacesId?: string;
   readonly plan?: { readonly planId: string; readonly periodStartMs: number; readonly periodEndMs: number };
 }
 
@@ -126,6 +128,8 @@ export interface InvoiceRow extends Omit<InvoiceOrder, "kind"> {
   readonly creditedMinor: number;
   /** The same by its parts, from which the next credit note takes its share. */
   readonly credited: TaxedAmount;
+  /** Ids of these credit notes, oldest first. Absent: none, or those from before they were noted. */
+  readonly creditNoteIds?: readonly string[];
   /** The invoice that stands in the place of one that was corrected. */
   readonly replacedById?: string;
   /** Number and time of the invoice that a credit note corrects, as printed and registered. */

@@ -180,5 +180,6 @@ function needsIrn(kind: InvoiceKind, { recipient }: InvoiceOrder, original: Invo
 function credited(original: InvoiceRow, note: InvoiceRow): InvoiceRow {
   const creditedMinor = original.creditedMinor + note.totalMinor;
   const status = statusAfterCredit(original, creditedMinor);
-  return { ...original, creditedMinor, status, credited: plus(original.credited, note) };
+  const creditNoteIds = [...(original.creditNoteIds ?? []), note.id];
+  return { ...original, creditedMinor, status, credited: plus(original.credited, note), creditNoteIds };
 }

@@ -84,6 +84,17 @@ export const invoiceShape = z.object({
   period_start: field.time("When a statement's period begins").optional(),
   period_end: field.time("When a statement's period ends").optional(),
   original_id: z.string().optional().describe("The invoice that a credit note corrects"),
+  credit_note_ids: z
+    .array(z.string())
+    .optional()
+    .describe(
+      "Credit notes that took something of it back, oldest first; those of before they were noted are left out",
+    ),
+  replaced_by_id: z
+    .string()
+    .optional()
+    .describe("The invoice that was issued in its place when it was corrected"),
+  replaces_id: z.string().optional().describe("The invoice in whose place a correction issued this one"),
 });
 
 export const invoiceIssued = eventType("invoice.issued", invoiceShape);
@@ -129,6 +140,9 @@ export const invoiceWire = (row: InvoiceRow): z.input<typeof invoiceShape> => ({
     period_end: isoTime(row.plan.periodEndMs),
   }),
   ...(row.originalId !== undefined && { original_id: row.originalId }),
+  ...(row.creditNoteIds !== undefined && { credit_note_ids: [...row.creditNoteIds] }),
+  ...(row.replacedById !== undefined && { replaced_by_id: row.replacedById }),
+  ...(row.replacesId !== undefined && { replaces_id: row.replacesId }),
 });
 
 /** The code of the service; a classification of Indian tax, which others do not print. */

@@ -40,8 +40,9 @@ export const MANDATE_MOVES = moves<MandateStatus>()({
   },
 });
 
+export const PAUSE_REASONS = ["failures", "declined", "dispute", "bank", "mismatch"] as const;
 /** Why a mandate is paused. `bank`: where it was registered, so it becomes active again there. */
-export type PauseReason = "" | "failures" | "declined" | "dispute" | "bank" | "mismatch";
+export type PauseReason = "" | (typeof PAUSE_REASONS)[number];
 
 export interface MandateRow {
   readonly id: string;
@@ -126,13 +127,22 @@ export const mandateShape = z.object({
   status: z
     .enum(MANDATE_STATUSES)
     .describe("`pending` until the payer has approved it; nothing is debited while it is not `active`"),
+  pause_reason: z
+    .enum(PAUSE_REASONS)
+    .optional()
+    .describe(
+      "Why it is paused; absent where it is not. `failures`: three debits in a row; `declined`, `dispute`, `mismatch` (another amount was paid): one was enough; `bank`: the payer's bank pauses it",
+    ),
   auto_topup: configShape.describe("When and how much it is debited for"),
   notify_hours: z.int().describe("A debit is announced at least so many hours before it"),
   consecutive_failures: z.int().describe("Debits that failed since the last one that did not"),
   registered_at: z.string().optional().describe("When it became active first"),
   created_at: field.createdAt,
   cancelled_at: z.string().optional().describe("When it was cancelled, by whomever"),
-  hosted_url: z.string().optional().describe("Where the payer registers it; on creation only"),
+  hosted_url: z
+    .string()
+    .optional()
+    .describe("Where the payer registers it; on creation, and in `registering` of the settings"),
 });
 
 export type ConfigWire = z.input<typeof configShape>;
@@ -147,6 +157,7 @@ export const mandateWire = (row: MandateRow, config: ConfigWire): z.input<typeof
   max_amount_minor: row.capMinor,
   currency: row.currency,
   status: row.status,
+  ...(row.status === "paused" && row.pauseReason !== "" && { pause_reason: row.pauseReason }),
   auto_topup: config,
   notify_hours: row.notifyHours,
   consecutive_failures: row.consecutiveFailures,

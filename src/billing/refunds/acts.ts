@@ -152,17 +152,25 @@ export function orderRefund(
   jobs.enqueue(sendRefund, { key: id, orgId, lane: gateway, dueMs, payload: { refundId: id } });
 }
 
-function assertRefundable(deps: RefundDeps, topup: TopupRow, amountMinor: number): void {
+/** Why nothing of a top-up can be refunded, whatever credit there is; undefined where nothing keeps it from being. */
+export function refundBar({ refunds }: Pick<RefundDeps, "refunds">, topup: TopupRow): string | undefined {
+  if (!isPaid(topup)) return `The top-up is ${topup.status}: nothing was paid.`;
+  if (topup.openDisputes.length > 0) return "The payment is disputed.";
+  if (topup.gateway === "offline") return "It was paid outside of any payment gateway: ask the operator.";
+  let made = 0;
+  for (const { status } of refunds.ofTopup(topup.id)) {
+    if (status === "pending") return "A refund of this top-up is under way: wait until it has ended.";
+    if (++made === MOST_REFUNDS) return `It was refunded ${made} times already: ask the operator.`;
+  }
+  return undefined;
+}
+
+/** @throws WeirError 409 `not_refundable` */
+export function assertRefundable(deps: RefundDeps, topup: TopupRow, amountMinor: number): void {
   const no = (message: string, minor = 0) =>
     fail("not_refundable", message, { param: "/amount_minor", details: { refundable_minor: minor } });
-  if (!isPaid(topup)) throw no(`The top-up is ${topup.status}: nothing was paid.`);
-  if (topup.openDisputes.length > 0) throw no("The payment is disputed.");
-  if (topup.gateway === "offline") throw no("It was paid outside of any payment gateway: ask the operator.");
-  let made = 0;
-  for (const { status } of deps.refunds.ofTopup(topup.id)) {
-    if (status === "pending") throw no("A refund of this top-up is under way: wait until it has ended.");
-    if (++made === MOST_REFUNDS) throw no(`It was refunded ${made} times already: ask the operator.`);
-  }
+  const bar = refundBar(deps, topup);
+  if (bar !== undefined) throw no(bar);
   const { minor } = refundableOf(deps, topup);
   if (amountMinor > minor) throw no(`${minor} of this top-up can be refunded, before tax.`, minor);
 }

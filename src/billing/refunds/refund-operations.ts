@@ -7,12 +7,15 @@ import type { Cursors } from "../../base/operation/cursor.ts";
 import * as field from "../../base/operation/fields.ts";
 import { type Caller, operation } from "../../base/operation/operation.ts";
 import { pageById, pageQuery } from "../../base/operation/page.ts";
+import type { Book } from "../../credits/ledger/book.ts";
 import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import { askRefund, type RefundDeps } from "./acts.ts";
 import { type RefundRow, refundShape, refundWire } from "./refund.ts";
+import { quoteRefund, refundQuoteShape } from "./refund-quote.ts";
 
 export interface RefundOperationDeps extends RefundDeps {
+  readonly book: Pick<Book, "post" | "fresh">;
   readonly store: Pick<Store, "act">;
   readonly cursors: Cursors;
   readonly trail: Trail;
@@ -53,6 +56,28 @@ export function refundOperations(deps: RefundOperationDeps) {
       output: oneRefund,
       errors: ["not_found", "not_refundable", "idempotency_mismatch"],
       run: ({ params, body }, caller) => refundTopup(deps, caller, params.id, body),
+    }),
+    quoteRefund: operation({
+      summary: "How much of a top-up can be refunded, and what a refund would give back and take",
+      method: "GET",
+      path: "/v1/credits/topups/{id}/refund/quote",
+      access: "read:billing / billing",
+      group: "Credits",
+      isForClosed: true,
+      params: z.object({ id: field.id }),
+      query: z.object({
+        amount_minor: z.coerce
+          .number()
+          .pipe(z.int().min(1).max(Number.MAX_SAFE_INTEGER))
+          .optional()
+          .describe("Before tax, in paise or cents. Absent: all that can be refunded"),
+      }),
+      output: refundQuoteShape,
+      errors: ["not_found", "not_refundable"],
+      async run({ params, query }, { orgId }) {
+        await deps.book.fresh([orgId]);
+        return quoteRefund(deps, deps.topups.mustGet(orgId, params.id), query.amount_minor);
+      },
     }),
     listRefunds: operation({
       summary: "The org's refunds, newest first",

@@ -30,7 +30,8 @@ import {
   unpaidWire,
 } from "./subscription.ts";
 
-export type Effective = "now" | "period_end";
+export const EFFECTIVE = ["now", "period_end"] as const;
+export type Effective = (typeof EFFECTIVE)[number];
 
 export interface ChangeRequest {
   readonly planId: string;

@@ -10,10 +10,11 @@ import type { Trail } from "../../store/events/trail.ts";
 import type { Store } from "../../store/store.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import { invoiceShape, invoiceWire } from "../invoices/wire.ts";
-import { changePlan } from "./plan-change.ts";
+import { changePlan, EFFECTIVE } from "./plan-change.ts";
 import { planShape, planWire } from "./plan-list.ts";
+import { planQuoteShape, quoteChange } from "./plan-quote.ts";
 import type { RenewalDeps } from "./renewal.ts";
-import { subscriptionShape, subscriptionWire, unpaidWire } from "./subscription.ts";
+import { shownSubscription, subscriptionShape } from "./subscription.ts";
 
 export interface PlanOperationDeps extends RenewalDeps {
   readonly store: Pick<Store, "act">;
@@ -21,15 +22,24 @@ export interface PlanOperationDeps extends RenewalDeps {
   readonly audit: Trail["audit"];
 }
 
-const EFFECTIVE = ["now", "period_end"] as const;
-
-const changeBody = z.strictObject({
+const chosenPlan = {
   plan_id: z.string().min(1).max(64).describe("One of `GET /v1/plans`; a free one cancels"),
   effective: z
     .enum(EFFECTIVE)
     .optional()
     .describe(
       "When it takes over. Default: a dearer plan `now`, for the difference; a cheaper one at `period_end`. Asked for `now`, a cheaper one pays nothing back",
+    ),
+};
+
+const changeBody = z.strictObject({
+  ...chosenPlan,
+  max_fee_micro: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe(
+      "What a quote said: where more would be taken, micro-USD, the change is refused with 409 `state`. Absent: whatever it costs",
     ),
 });
 
@@ -78,10 +88,25 @@ export function planOperations(deps: PlanOperationDeps) {
       run(_input, { orgId }) {
         const org = deps.accounts.mustOrg(orgId);
         return {
-          subscription: show(deps, org),
+          subscription: shownSubscription(deps, org),
           plan: planWire(deps.plans.inForce(org.planId), org.billingCurrency),
         };
       },
+    }),
+    quoteSubscription: operation({
+      summary: "What a change of plan would take from the credit, grant, and when it would take over",
+      method: "GET",
+      path: "/v1/billing/subscription/quote",
+      access: "read:billing / billing",
+      group: "Plans",
+      query: z.object(chosenPlan),
+      output: planQuoteShape,
+      errors: ["plan_limit", "fx_stale", "org_closed", "org_suspended"],
+      run: ({ query }, { orgId }) =>
+        quoteChange(deps, () => mustChange(deps, orgId), {
+          planId: query.plan_id,
+          effective: query.effective,
+        }),
     }),
     changeSubscription: operation({
       summary: "Choose a plan: its fee is taken from the credit; a free plan cancels",
@@ -93,6 +118,7 @@ export function planOperations(deps: PlanOperationDeps) {
       output: changeShape,
       errors: [
         "insufficient_credits",
+        "state",
         "plan_limit",
         "fx_stale",
         "org_closed",
@@ -109,22 +135,21 @@ export function planOperations(deps: PlanOperationDeps) {
 async function change(
   deps: PlanOperationDeps,
   caller: Caller,
-  { plan_id: planId, effective }: z.output<typeof changeBody>,
+  { plan_id: planId, effective, max_fee_micro: most }: z.output<typeof changeBody>,
   head: HttpHead,
 ) {
   const idempotencyKey = checkedIdempotencyKey(head.header("idempotency-key"));
   const { store, plans, invoices, audit } = deps;
   return await store.act(() => {
     assertMayChange(caller, "live");
-    const org = deps.accounts.mustOpenOrg(caller.orgId);
-    if (org.status === "suspended")
-      throw fail("org_suspended", "The operator has suspended the organisation.");
-    const before = show(deps, org);
+    const org = mustChange(deps, caller.orgId);
+    const before = shownSubscription(deps, org);
     const made = changePlan(deps, org, { planId, effective, idempotencyKey });
-    const after = show(deps, deps.accounts.mustOrg(org.id));
+    const after = shownSubscription(deps, deps.accounts.mustOrg(org.id));
     // Asked for again, it changes nothing.
-    if (!isDeepStrictEqual(before, after))
-      audit.note(caller, { act: "subscription.change", target: org.id, before, after });
+    const isChange = !isDeepStrictEqual(before, after);
+    if (isChange) assertAtMost(made.feeMicroUsd, most);
+    if (isChange) audit.note(caller, { act: "subscription.change", target: org.id, before, after });
     const invoice = invoices.get(org.id, made.invoiceId);
     return {
       subscription: after,
@@ -138,9 +163,18 @@ async function change(
   });
 }
 
-function show({ subscriptions, clock, plans }: PlanOperationDeps, org: OrgRow) {
-  const row = subscriptions.get(org.id);
-  return row === undefined
-    ? unpaidWire(org, plans.inForce(org.planId).id, clock.now())
-    : subscriptionWire(row);
+/** The org, where its plan may be changed. @throws WeirError 403 */
+function mustChange({ accounts }: PlanOperationDeps, orgId: string): OrgRow {
+  const org = accounts.mustOpenOrg(orgId);
+  if (org.status !== "suspended") return org;
+  throw fail("org_suspended", "The operator has suspended the organisation.");
+}
+
+/** What was shown to whoever said yes: rates and prices may have moved since. @throws WeirError 409 `state` */
+function assertAtMost(feeMicroUsd: number, mostMicroUsd = feeMicroUsd): void {
+  if (feeMicroUsd <= mostMicroUsd) return;
+  throw fail("state", "The change costs more than was said: look at what it costs now.", {
+    param: "/max_fee_micro",
+    details: { fee_micro: feeMicroUsd },
+  });
 }

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import type { OrgRow } from "../../account/org.ts";
-import { isoTime } from "../../base/clock.ts";
+import { type Clock, isoTime } from "../../base/clock.ts";
 import type { Currency } from "../../base/currency.ts";
 import * as field from "../../base/operation/fields.ts";
 import { moves } from "../state-moves.ts";
@@ -118,4 +118,21 @@ export function unpaidWire(
     period_end: isoTime(endMs),
     started_at: isoTime(org.createdAtMs),
   };
+}
+
+/** What an org is told of its subscription; that of an org without one is its plan by months. */
+export function shownSubscription(
+  { subscriptions, clock, plans }: ShownDeps,
+  org: Pick<OrgRow, "id" | "planId" | "createdAtMs" | "status">,
+): z.input<typeof subscriptionShape> {
+  const row = subscriptions.get(org.id);
+  return row === undefined
+    ? unpaidWire(org, plans.inForce(org.planId).id, clock.now())
+    : subscriptionWire(row);
+}
+
+interface ShownDeps {
+  readonly subscriptions: { get(orgId: string): SubscriptionRow | undefined };
+  readonly clock: Pick<Clock, "now">;
+  readonly plans: { inForce(id: string): { readonly id: string } };
 }

@@ -189,6 +189,7 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   },
   // The plan that it has: a key of a plan with lower limits could not make the other calls.
   "POST /v1/billing/subscription": { body: () => ({ plan_id: "local" }) },
+  "GET /v1/billing/subscription/quote": { query: "?plan_id=local" },
   "GET /v1/keys/{id}": { values: newKey },
   "PATCH /v1/keys/{id}": { values: newKey, body: () => ({ name: "renamed" }) },
   "DELETE /v1/keys/{id}": { values: newKey },
@@ -280,6 +281,7 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
     values: async (world) => ({ id: (await paidTopup(world)).id }),
     body: () => ({ amount_minor: 500, reason: "a test", idempotency_key: fresh("refund") }),
   },
+  "GET /v1/credits/topups/{id}/refund/quote": { values: newTopup },
   "GET /v1/credits/refunds/{id}": { values: newRefund },
   "GET /billing/topups/{id}": { values: newTopup },
   // Harmless: there is no mandate of another method, and none that is in force.
@@ -304,6 +306,7 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "GET /v1/invoices/{id}": { values: ofInvoice },
   "GET /v1/invoices/{id}/pdf": { values: ofInvoice },
   "GET /v1/invoices/{id}/html": { values: ofInvoice },
+  "GET /v1/invoices/{id}/document": { values: ofInvoice },
   "POST /v1/invoices/{id}/resend": { values: ofInvoice, body: () => ({ to: "owner@example.com" }) },
   "POST /v1/invoices/{id}/correction": {
     values: ofInvoice,

@@ -35,6 +35,7 @@ export function correctedOrders(
       ...common,
       kind: "payment",
       reference: { type: "correction", id: `${ticketId}:invoice` },
+      replacesId: row.id,
       lines:
         row.credited.taxableMinor === 0
           ? row.lines

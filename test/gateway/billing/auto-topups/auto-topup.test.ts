@@ -24,7 +24,7 @@ beforeAll(async () => {
   const address = { line1: "1 MG Road", city: "Bengaluru", state_code: "29", postal_code: "560001" };
   const changes = { billing_address: { ...address, country: "IN" } };
   expect((await owner.call("PATCH", "/v1/orgs/acme-in", { body: changes, org: "acme-in" })).status).toBe(200);
-  const scopes = ["read:billing", "write:billing", "read:org"];
+  const scopes = ["read:billing", "write:billing", "read:org", "write:keys"];
   const projects = await owner.call("GET", "/v1/projects", { org: "acme-in" });
   const body = { name: "billing", scopes, project_id: projects.json.data[0].id };
   const key = await owner.call("POST", "/v1/keys", { body, org: "acme-in" });
@@ -69,11 +69,19 @@ async function register(call: Call, method: string) {
   const { status, json } = await call("POST", "/v1/credits/mandates", { method });
   expect([status, json.mandate.status, json.mandate.hosted_url]).toEqual([201, "pending", json.url]);
   service = new URL(json.url).origin;
+  // Whoever closed its tab goes on from another; who may register none does not see its page.
+  expect((await settings(call)).registering).toMatchObject({ id: json.mandate.id, hosted_url: json.url });
+  const reader = await call("POST", "/v1/keys", { name: "r", scopes: ["read:billing"] });
+  const read = await gateway.call("GET", "/v1/credits/auto-topup", { key: reader.json.secret });
+  expect([read.json.registering.id, read.json.registering.hosted_url]).toEqual([json.mandate.id, undefined]);
   const act = new URLSearchParams({ act: "approve" });
   const answer = await fetch(json.url, { method: "POST", body: act, redirect: "manual" });
   expect(answer.headers.get("location")).toBe(`${gateway.url}/billing/mandates/${json.mandate.id}`);
   expect(await (await fetch(answer.headers.get("location") as string)).text()).toContain("is registered");
-  expect((await settings(call)).mandate).toMatchObject({ id: json.mandate.id, status: "active" });
+  expect(await settings(call)).toMatchObject({
+    mandate: { id: json.mandate.id, status: "active" },
+    registering: null,
+  });
   return json.mandate.id as string;
 }
 
@@ -132,13 +140,19 @@ test("a hard decline pauses the mandate, tells the org, and PUT resumes it", asy
   });
   expect(failed?.data.retry_at).toBeUndefined();
   expect((await eventsOf(inUsd, "mandate.paused"))[0]?.data).toMatchObject({ reason: "declined" });
+  expect((await settings(inUsd)).mandate).toMatchObject({
+    pause_reason: "declined",
+    consecutive_failures: 1,
+  });
   await until("a mail says so", async () => (await mails()).includes("An automatic top-up of"));
   const tried = (await topups(inUsd)).map(({ status }: { status: string }) => status);
   expect(tried).toEqual(["failed", "paid"]);
   await spend();
   expect((await topups(inUsd)).length).toBe(2);
   await switchOn(inUsd, await balance(inUsd), 2_000);
-  expect((await settings(inUsd)).mandate).toMatchObject({ status: "active", consecutive_failures: 0 });
+  const { mandate: resumed } = await settings(inUsd);
+  expect(resumed).toMatchObject({ status: "active", consecutive_failures: 0 });
+  expect(resumed.pause_reason).toBeUndefined();
 });
 
 test("a dispute over any payment of the org pauses the mandate", async () => {
@@ -167,6 +181,12 @@ test("in INR a debit is announced by event and mail, and made a day later, with 
   const [notice] = await eventsOf(inInr, "auto_topup.notified");
   expect(notice?.data).toMatchObject({ mandate_id: mandateId, amount_minor: 100_000, total_minor: 118_000 });
   expect(Date.parse(notice?.data.due_at as string)).toBeGreaterThanOrEqual(dayLaterMs);
+  expect((await settings(inInr)).debit).toEqual({
+    status: "announced",
+    currency: "INR",
+    total_minor: 118_000,
+    due_at: notice?.data.due_at,
+  });
   await until("a mail announces it", async () => (await mails()).includes("will be debited for Acme India"));
   expect(await topups(inInr)).toEqual([]);
   aheadMs = 23 * HOUR;
@@ -176,6 +196,7 @@ test("in INR a debit is announced by event and mail, and made a day later, with 
   expect(await balance(inInr)).toBe(11_077_877);
   const [topup, ...others] = await topups(inInr);
   expect(others).toEqual([]);
+  expect((await settings(inInr)).debit).toBeNull();
   const invoice = (await inInr("GET", `/v1/invoices/${topup.invoice_id}`)).json;
   expect(invoice).toMatchObject({ kind: "tax_invoice", cgst_minor: 9_000, sgst_minor: 9_000 });
 });

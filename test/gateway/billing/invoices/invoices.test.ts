@@ -86,6 +86,32 @@ describe("what was billed", () => {
     expect(html.text).toContain("₹1,180.00");
   });
 
+  test("is its texts as they print, which its page has in the same words", async () => {
+    const unescaped = (text: string) => text.replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+    for (const { id, number } of [row(0), row(2), row(3)]) {
+      const { status, json } = await get(`/${id}/document`);
+      const page = unescaped((await get(`/${id}/html`)).text);
+      expect([status, json.number]).toEqual([200, number]);
+      const texts = [
+        json.title,
+        json.words.value,
+        ...[json.supplier, json.recipient].flatMap(({ heading, name, lines }) => [heading, name, ...lines]),
+        ...json.facts.flatMap(({ name, value }: { name: string; value: string }) => [name, value]),
+        ...json.columns.map(({ title }: { title: string }) => title),
+        ...json.rows.flat(),
+        ...json.totals.flatMap(({ name, value }: { name: string; value: string }) => [name, value]),
+        ...json.notes,
+        ...json.signature,
+      ];
+      expect(texts.filter((text) => !page.includes(text))).toEqual([]);
+      expect(json.rows.every((cells: string[]) => cells.length === json.columns.length)).toBe(true);
+      expect(json.totals.filter(({ is_strong: isStrong }: { is_strong: boolean }) => isStrong)).toHaveLength(
+        1,
+      );
+    }
+    expect(refusal(await get("/inv_none/document"))).toEqual([404, "not_found"]);
+  });
+
   test("is shown to keys with read:billing and to people of billing, not to members", async () => {
     const made = await gateway.call("POST", "/v1/keys", { body: { name: "k", scopes: ["read:billing"] } });
     const key = made.json.secret;
@@ -167,7 +193,13 @@ describe("a correction", () => {
     const [invoice, note] = (await get("?limit=2")).json.data;
     expect(note).toMatchObject({ kind: "credit_note", number: `CN/${fy}/0000001`, original_id: row(1).id });
     expect(invoice).toMatchObject({ number: `TI/${fy}/0000005`, recipient_gstin: "33AACCN4455M1ZA" });
-    expect((await get(`/${row(1).id}`)).json).toMatchObject({ status: "credited", credited_minor: 118_000 });
+    expect((await get(`/${row(1).id}`)).json).toMatchObject({
+      status: "credited",
+      credited_minor: 118_000,
+      credit_note_ids: [note.id],
+      replaced_by_id: invoice.id,
+    });
+    expect((await get(`/${invoice.id}`)).json.replaces_id).toBe(row(1).id);
     expect(refusal(await ask(row(1).id, right))).toEqual([409, "state"]);
   });
 
