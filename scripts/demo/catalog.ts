@@ -98,7 +98,8 @@ export function writeCatalog(folder: string, keys: number): void {
       address: { reads: 12_000, changes: 6_000, failures: 300 },
     },
   });
-  write(join(folder, "plans.yaml"), { plans: [planFor(keys)] });
+  const sold = parse(readFileSync(join(SHIPPED, "plans.yaml"), "utf8")).plans as SoldPlan[];
+  write(join(folder, "plans.yaml"), { plans: [planFor(keys), ...plansFor(sold, keys)] });
 }
 
 const write = (path: string, value: object): void => writeFileSync(path, stringify(value));
@@ -139,6 +140,25 @@ function ownEndpoints(model: Entry): Entry {
   const { tiers: _, ...price } = (first?.price ?? {}) as Record<string, unknown>;
   const canary = { provider: FAILING, upstream_model: "gpt-5.4-mini", region: "eu", price };
   return { ...model, endpoints: [...endpoints, canary] };
+}
+
+interface SoldPlan {
+  readonly id: string;
+  readonly limits: { readonly keys: number; readonly projects: number };
+}
+
+/** The org has it once it has bought credit. */
+export const DEMO_PLAN = "team";
+
+/** Those that are sold, to be compared; the one that the org has, and those above it, have room for its keys. */
+function plansFor(shipped: readonly SoldPlan[], keys: number): readonly SoldPlan[] {
+  const from = shipped.findIndex(({ id }) => id === DEMO_PLAN);
+  return shipped
+    .filter(({ id }) => id !== "local")
+    .map((plan) => {
+      if (shipped.indexOf(plan) < from) return plan;
+      return { ...plan, limits: { ...plan.limits, keys: plan.limits.keys + keys } };
+    });
 }
 
 const planFor = (keys: number) => ({

@@ -1,7 +1,7 @@
 /** Makes the organisation of a demo by the public API alone, as its people would: what a test reads back, it reads by the same routes. */
 import { setTimeout as pause } from "node:timers/promises";
 import { APPS, KEYS, type KeyPlan, MEMBERS, OWNER, PROJECTS, type ProjectSlug } from "./cast.ts";
-import { CANARY_MODEL, FAILING } from "./catalog.ts";
+import { CANARY_MODEL, DEMO_PLAN, FAILING } from "./catalog.ts";
 import { invitePeople } from "./people.ts";
 import { Person } from "./person.ts";
 import { makeWebhooks } from "./webhooks.ts";
@@ -30,7 +30,7 @@ interface Topup extends Made {
 }
 
 /** In paise: bought, and what of the second top-up goes back. */
-const TOPUPS_MINOR = [1_000_000, 250_000] as const;
+const TOPUPS_MINOR = [1_630_000, 250_000] as const;
 const REFUND_MINOR = 100_000;
 const LOOK_MS = 100;
 const LOOKS = 200;
@@ -134,7 +134,7 @@ async function makePolicies(owner: Person, projects: ReadonlyMap<ProjectSlug, st
   await owner.call("POST", "/v1/policies/north-cloud-trial/activate", { version: 1, scope });
 }
 
-/** Two top-ups that are paid, one of them refunded in part, one that waits, and automatic ones by a registered mandate. */
+/** Two top-ups that are paid, one of them refunded in part, one that waits, automatic ones by a registered mandate, and a plan. */
 export async function buyCredit(owner: Person): Promise<void> {
   const [kept, twice] = TOPUPS_MINOR;
   await paidTopup(owner, kept);
@@ -163,6 +163,7 @@ export async function buyCredit(owner: Person): Promise<void> {
     threshold_micro: 10_000_000,
     amount_minor: 200_000,
   });
+  await owner.call("POST", "/v1/billing/subscription", { plan_id: DEMO_PLAN });
 }
 
 async function paidTopup(owner: Person, amount_minor: number): Promise<Topup> {

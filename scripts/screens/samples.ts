@@ -36,6 +36,11 @@ export interface Samples {
   readonly invited: string;
   /** That of another organisation to the owner. */
   readonly invitation: string;
+  /** A top-up of which a part went back. */
+  readonly refundedTopup: string;
+  readonly creditNote: string;
+  /** Of the plan's fee. */
+  readonly statement: string;
 }
 
 interface Listed {
@@ -64,6 +69,11 @@ export async function samplesOf(owner: Person): Promise<Samples> {
   );
   const { data: topups } = await owner.call<{ data: Topup[] }>("GET", "/v1/credits/topups?limit=100");
   const paid = topups.find(({ status }) => status === "paid");
+  const { data: documents } = await owner.call<{ data: { id: string; kind: string }[] }>(
+    "GET",
+    "/v1/invoices?limit=100",
+  );
+  const documentOf = (wanted: string) => documents.find(({ kind }) => kind === wanted)?.id ?? "";
   return {
     answered: await requestOf(owner, "status=ok", ({ logged, stop_reason: why }) => logged && why === "stop"),
     tools: await requestOf(
@@ -83,6 +93,9 @@ export async function samplesOf(owner: Person): Promise<Samples> {
     app: APPS[0].slug,
     ...(await ticketsOf(owner)),
     ...(await peopleOf(owner)),
+    refundedTopup: topups.find(({ status }) => status === "partially_refunded")?.id ?? "",
+    creditNote: documentOf("credit_note"),
+    statement: documentOf("statement"),
   };
 }
 

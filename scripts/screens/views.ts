@@ -3,6 +3,7 @@
  * walk them. A new view is a new row in the file of its page.
  */
 import type { Samples } from "./samples.ts";
+import { BILLING } from "./views/billing.ts";
 import { CALLS } from "./views/calls.ts";
 import { CREDITS } from "./views/credits.ts";
 import { FRAME } from "./views/frame.ts";
@@ -25,6 +26,7 @@ export const VIEWS: readonly View[] = [
   ...CREDITS,
   ...HOOKS,
   ...PEOPLE,
+  ...BILLING,
   ...FRAME,
 ];
 

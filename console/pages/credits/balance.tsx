@@ -5,8 +5,8 @@ import { useWhileSeen } from "../../api/timing.ts";
 import { go, pageAddress } from "../../app/router.ts";
 import { mayCall, orgSlug } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
-import { Facts } from "../../parts/facts.tsx";
 import { Figure } from "../../parts/figure.tsx";
+import { Link } from "../../parts/link.tsx";
 import { FaultNote, Note, Waiting } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Money, When } from "../../parts/when.tsx";
@@ -104,35 +104,36 @@ function Lasts({ ahead }: { readonly ahead: NonNullable<AmountsProps["ahead"]> }
   );
 }
 
+/** What is taken from the balance next; the page "Billing" has the rest. */
 function Plan() {
   const shown = useAnswer("getSubscription", {});
   const now = shown.value.value;
-  if (now === undefined)
-    return (
-      <Panel title="Plan">
-        <FaultNote fault={shown.fault.value} onRetry={() => shown.refresh()} />
-        {shown.fault.value === undefined && <Waiting />}
-      </Panel>
-    );
+  if (now === undefined) return <FaultNote fault={shown.fault.value} onRetry={() => shown.refresh()} />;
   const { plan, subscription } = now;
-  const { shortCount, minor, money } = format.value;
-  const most = (limit: number) => (limit === 0 ? "no limit" : shortCount(limit));
+  const { minor, money } = format.value;
+  const end = <When at={subscription.period_end} as="day" />;
   return (
-    <Panel title="Plan">
-      <Facts
-        rows={[
-          ["Plan", plan.name],
-          ["Fee a month", plan.monthly_minor === 0 ? "none" : minor(plan.monthly_minor, plan.currency)],
-          ["Credit included", plan.included_micro === 0 ? "none" : money(plan.included_micro)],
-          ["State", subscription.status],
-          ["This month ends", <When at={subscription.period_end} as="day" />],
-          ["Next plan", subscription.next_plan_id],
-          [
-            "A key's limits",
-            `${most(plan.limits.rpm)} requests, ${most(plan.limits.tpm)} tokens a minute, ${most(plan.limits.concurrency)} calls at once`,
-          ],
-        ]}
-      />
+    <Panel title={`Plan: ${plan.name}`} actions={<Link to={["billing"]}>Plan and limits</Link>}>
+      {subscription.status === "past_due" && (
+        <Note tone="bad">
+          Its fee could not be taken: there was too little credit. Buy credit, then{" "}
+          <Link to={["billing"]}>pay it</Link>.
+        </Note>
+      )}
+      {plan.monthly_minor === 0 ? (
+        <p>It takes nothing from the balance.</p>
+      ) : (
+        <p>
+          {subscription.next_plan_id === undefined ? (
+            <>
+              {minor(plan.monthly_minor, plan.currency)} is taken from the balance on {end}
+              {plan.included_micro > 0 && <>, and {money(plan.included_micro)} of credit is granted</>}.
+            </>
+          ) : (
+            <>Another plan takes over on {end}.</>
+          )}
+        </p>
+      )}
     </Panel>
   );
 }

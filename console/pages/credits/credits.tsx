@@ -1,14 +1,13 @@
-/** The page "Credits": balance, ledger, top-ups, invoices, each at an address of its own; what the role does not open has no tab. */
+/** The page "Credits": balance, ledger, top-ups, each at an address of its own; what the role does not open has no tab. */
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import type { Name } from "../../api/call.ts";
-import { segments } from "../../app/router.ts";
-import { mayCall } from "../../app/session.ts";
+import { go, pageAddress, segments } from "../../app/router.ts";
+import { mayCall, orgSlug } from "../../app/session.ts";
 import { Note, NotOpen } from "../../parts/note.tsx";
 import { Page } from "../../parts/panel.tsx";
 import { PathTabs } from "../../parts/tabs.tsx";
 import { Balance } from "./balance.tsx";
-import { InvoicePage } from "./invoice-page.tsx";
-import { Invoices } from "./invoices.tsx";
 import { Ledger } from "./ledger.tsx";
 import { NewTopup } from "./new-topup.tsx";
 import { TopupPage } from "./topup-page.tsx";
@@ -31,18 +30,17 @@ const PARTS: readonly Part[] = [
   { path: "", text: "Balance", needs: "getCredits", show: () => <Balance /> },
   { path: "ledger", text: "Ledger", needs: "listLedger", show: () => <Ledger /> },
   { path: "topups", text: "Top-ups", needs: "listTopups", show: topupOf },
-  {
-    path: "invoices",
-    text: "Invoices",
-    needs: "listInvoices",
-    show: (id) => (id === "" ? <Invoices /> : <InvoicePage key={id} id={id} />),
-  },
 ];
 
 const toPart = (path: string): readonly string[] => (path === "" ? ["credits"] : ["credits", path]);
 
 export function Credits() {
   const [, , path = "", id = ""] = segments.value;
+  // Links to invoices from before the page "Billing" had them.
+  useEffect(() => {
+    if (path === "invoices")
+      go(pageAddress(orgSlug.value, ["billing", "invoices", ...(id === "" ? [] : [id])]), "replace");
+  }, [path, id]);
   const part = PARTS.find((each) => each.path === path);
   return (
     <Page title="Credits">

@@ -36,7 +36,7 @@ export function causeOf(entry: Entry): Lead {
   if (id.startsWith("tup_")) return { to: ["credits", "topups", id], text: id };
   // Refunds are listed beside top-ups, and have no page of their own.
   if (id.startsWith("rfd_")) return { to: ["credits", "topups"], text: id };
-  if (id.startsWith("inv_")) return { to: ["credits", "invoices", id], text: id };
+  if (id.startsWith("inv_")) return { to: ["billing", "invoices", id], text: id };
   return { text: [type, id].filter((part) => part !== "").join(" ") };
 }
 

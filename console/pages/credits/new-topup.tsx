@@ -15,8 +15,8 @@ import { FaultNote, Note, NotOpen, Waiting } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { minorOf, minorText } from "../../text/amounts.ts";
 import { format } from "../../text/org-format.ts";
+import { ProfileForm } from "../billing/profile-form.tsx";
 import { forgetIntent, intentKey, intentOf } from "./intents.ts";
-import { ProfileForm } from "./profile-form.tsx";
 import { QuoteTable } from "./quote-table.tsx";
 import { proposals, type Quote } from "./topup-words.ts";
 
@@ -53,7 +53,7 @@ function Incomplete({ fault, onSaved }: IncompleteProps) {
     <Panel title="Who is billed">
       <p>Each top-up makes an invoice, and invoices must state who is billed.</p>
       {mayCall("updateOrg") ? (
-        <ProfileForm missing={missingOf(fault)} onSaved={onSaved} />
+        <ProfileForm missing={missingOf(fault)} act="Save and go on" onSaved={onSaved} />
       ) : (
         <Note tone="warn">Ask an owner or an admin to fill it in: your role cannot.</Note>
       )}

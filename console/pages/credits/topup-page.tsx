@@ -15,6 +15,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Money, When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
 import { RefundDialog } from "./refund.tsx";
+import { RefundsOf } from "./refunds.tsx";
 import { isPage, refundableOf, SOURCES, statusWord, TOPUP_TONES, type Topup } from "./topup-words.ts";
 
 const AGAIN_MS = 2500;
@@ -34,6 +35,7 @@ export function TopupPage({ id }: { readonly id: string }) {
     <>
       <State of={topup} />
       <TopupFacts of={topup} onChange={() => shown.refresh()} />
+      <RefundsOf key={`${topup.status} ${topup.refunded_minor}`} of={topup} />
     </>
   );
 }
@@ -47,7 +49,7 @@ function State({ of: topup }: { readonly of: Topup }) {
         <div role="status">
           {total} has arrived: <Money micro={topup.credits_micro} /> of credit is there.{" "}
           {topup.invoice_id !== undefined && (
-            <Link to={["credits", "invoices", topup.invoice_id]}>Invoice</Link>
+            <Link to={["billing", "invoices", topup.invoice_id]}>Invoice</Link>
           )}
         </div>
       </Note>
@@ -137,7 +139,7 @@ function TopupFacts({ of: topup, onChange }: { readonly of: Topup; readonly onCh
           [
             "Invoice",
             topup.invoice_id && (
-              <Link to={["credits", "invoices", topup.invoice_id]}>
+              <Link to={["billing", "invoices", topup.invoice_id]}>
                 <code>{topup.invoice_id}</code>
               </Link>
             ),

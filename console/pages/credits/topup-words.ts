@@ -1,10 +1,9 @@
-/** Words for top-ups, refunds, quotes and documents. Pure. */
+/** Words for top-ups, refunds and quotes. Pure. */
 import type { Operations } from "../../api/operations.ts";
 
 export type Topup = Operations["getTopup"]["answer"];
 export type Refund = Operations["listRefunds"]["answer"]["data"][number];
 export type Quote = Operations["quoteTopup"]["answer"];
-export type Invoice = Operations["getInvoice"]["answer"];
 
 /** As `Tone` of the parts. */
 export const TOPUP_TONES = {
@@ -23,18 +22,16 @@ export const REFUND_TONES = {
   failed: "bad",
 } as const satisfies Record<Refund["status"], string>;
 
+export const REFUND_STATES: Readonly<Record<Refund["status"], string>> = {
+  pending: "on its way back",
+  refunded: "refunded",
+  failed: "failed: the credit is there again",
+};
+
 export const SOURCES: Readonly<Record<Topup["source"], string>> = {
   checkout: "Checkout",
   auto_topup: "Automatic",
   offline: "Wire or cheque",
-};
-
-export const DOCUMENTS: Readonly<Record<Invoice["kind"], string>> = {
-  tax_invoice: "Tax invoice",
-  export_invoice: "Export invoice",
-  invoice: "Invoice",
-  statement: "Statement",
-  credit_note: "Credit note",
 };
 
 export const statusWord = (status: string): string => status.replaceAll("_", " ");

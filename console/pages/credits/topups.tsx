@@ -1,15 +1,15 @@
 /** Top-ups and refunds, newest first, and how automatic top-ups stand. */
 import { type Row, useAnswer, usePages } from "../../api/answers.ts";
 import { mayCall } from "../../app/session.ts";
-import { Facts } from "../../parts/facts.tsx";
 import { Link } from "../../parts/link.tsx";
-import { Badge, FaultNote, Waiting } from "../../parts/note.tsx";
+import { Badge, FaultNote } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { type Column, ListTable } from "../../parts/table.tsx";
 import { Money, When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
 import { BuyButton } from "./balance.tsx";
-import { REFUND_TONES, SOURCES, statusWord, TOPUP_TONES } from "./topup-words.ts";
+import { REFUND_COLUMNS } from "./refunds.tsx";
+import { SOURCES, statusWord, TOPUP_TONES } from "./topup-words.ts";
 
 const PAGE = 25;
 
@@ -76,69 +76,28 @@ const TOPUP_COLUMNS: readonly Column<Row<"listTopups">>[] = [
   {
     head: "Invoice",
     cell: ({ invoice_id: id }) =>
-      id === undefined ? <span class="quiet">–</span> : <Link to={["credits", "invoices", id]}>Invoice</Link>,
+      id === undefined ? <span class="quiet">–</span> : <Link to={["billing", "invoices", id]}>Invoice</Link>,
   },
 ];
 
-const REFUND_COLUMNS: readonly Column<Row<"listRefunds">>[] = [
-  { head: "Asked", cell: ({ created_at: at }) => <When at={at} /> },
-  {
-    head: "Status",
-    cell: ({ status, failure }) => (
-      <>
-        <Badge tone={REFUND_TONES[status]}>{status}</Badge> {failure}
-      </>
-    ),
-  },
-  {
-    head: "Total, tax included",
-    isNumber: true,
-    cell: ({ total_minor: total, currency }) => format.value.minor(total, currency),
-  },
-  { head: "Credit", isNumber: true, cell: ({ credits_micro: micro }) => <Money micro={micro} /> },
-  { head: "Reason", cell: ({ reason }) => <span class="break">{reason}</span> },
-  { head: "Of", cell: ({ topup_id: id }) => <Link to={["credits", "topups", id]}>Top-up</Link> },
-  {
-    head: "Credit note",
-    cell: ({ credit_note_id: id }) =>
-      id === undefined ? (
-        <span class="quiet">–</span>
-      ) : (
-        <Link to={["credits", "invoices", id]}>Credit note</Link>
-      ),
-  },
-];
-
+/** One line: the page "Billing" has the rest. */
 function Automatic() {
   const shown = useAnswer("getAutoTopup", {});
   const now = shown.value.value;
-  if (now === undefined)
-    return (
-      <Panel title="Automatic top-ups">
-        <FaultNote fault={shown.fault.value} onRetry={() => shown.refresh()} />
-        {shown.fault.value === undefined && <Waiting />}
-      </Panel>
-    );
-  const { mandate, config, currency } = now;
-  const { minor, money } = format.value;
+  if (now === undefined) return <FaultNote fault={shown.fault.value} onRetry={() => shown.refresh()} />;
+  const { config, currency } = now;
   return (
-    <Panel
-      title="Automatic top-ups"
-      // The page that sets them up is of the second half of the console.
-      actions={<a href="/docs#tag/Credits">How to set them up</a>}
-    >
-      <Facts
-        rows={[
-          ["State", config.enabled ? "on" : "off"],
-          ["Bought when below", config.enabled ? money(config.threshold_micro) : undefined],
-          ["Amount before tax", config.enabled ? minor(config.amount_minor, currency) : undefined],
-          ["Mandate", mandate === null ? "none" : `${mandate.status}, ${mandate.method}`],
-          [
-            "Most of one debit",
-            mandate === null ? undefined : minor(mandate.max_amount_minor, mandate.currency),
-          ],
-        ]}
-      />
+    <Panel title="Automatic top-ups" actions={<Link to={["billing", "auto"]}>Settings and mandate</Link>}>
+      <p>
+        {config.enabled ? (
+          <>
+            On: {format.value.minor(config.amount_minor, currency)} before tax is bought when the balance is
+            below <Money micro={config.threshold_micro} />.
+          </>
+        ) : (
+          "Off: where the credit is used up, calls are refused until somebody buys more."
+        )}
+      </p>
     </Panel>
   );
 }

@@ -1,4 +1,4 @@
-/** Credit, top-ups, invoices. */
+/** Credit and top-ups. */
 import type { View } from "./view.ts";
 
 export const CREDITS: readonly View[] = [
@@ -14,6 +14,10 @@ export const CREDITS: readonly View[] = [
     shows: "dialog",
     needs: ["getTopup", "refundTopup"],
   },
-  { name: "credits-invoices", address: "credits/invoices", shows: "tbody tr", needs: ["listInvoices"] },
-  { name: "credits-invoice", address: ({ invoice }) => `credits/invoices/${invoice}`, needs: ["getInvoice"] },
+  {
+    name: "credits-topup-refunded",
+    address: ({ refundedTopup }) => `credits/topups/${refundedTopup}`,
+    shows: "tbody tr",
+    needs: ["getTopup"],
+  },
 ];

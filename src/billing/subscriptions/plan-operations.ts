@@ -101,9 +101,9 @@ export function planOperations(deps: PlanOperationDeps) {
       group: "Plans",
       query: z.object(chosenPlan),
       output: planQuoteShape,
-      errors: ["plan_limit", "fx_stale", "org_closed", "org_suspended"],
+      errors: ["plan_limit", "fx_stale"],
       run: ({ query }, { orgId }) =>
-        quoteChange(deps, () => mustChange(deps, orgId), {
+        quoteChange(deps, orgId, {
           planId: query.plan_id,
           effective: query.effective,
         }),

@@ -60,15 +60,15 @@ class Rehearsed extends Error {
   }
 }
 
-/** @param orgOf the org, checked as for the change; asked in the act. @throws as `changePlan`, but for too little credit */
+/** Of a suspended or closed org too, whose plan cannot be changed: a quote is a read. @throws as `changePlan`, but for too little credit */
 export async function quoteChange(
   deps: PlanQuoteDeps,
-  orgOf: () => OrgRow,
+  orgId: string,
   asked: Omit<ChangeRequest, "idempotencyKey">,
 ): Promise<PlanQuote> {
   try {
     return await deps.store.act(() => {
-      throw new Rehearsed(rehearse(deps, orgOf(), asked));
+      throw new Rehearsed(rehearse(deps, deps.accounts.mustOrg(orgId), asked));
     });
   } catch (error) {
     if (error instanceof Rehearsed) return error.quote;

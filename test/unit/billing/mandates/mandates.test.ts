@@ -271,6 +271,8 @@ describe("the settings", () => {
     const orgId = await world.org(someOrg());
     expect(world.view(orgId)).toEqual({
       mandate: null,
+      registering: null,
+      debit: null,
       rail: "simulated",
       methods: ["upi", "emandate", "card"],
       currency: "INR",

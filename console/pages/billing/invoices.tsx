@@ -12,9 +12,9 @@ import { Panel } from "../../parts/panel.tsx";
 import { type Column, ListTable } from "../../parts/table.tsx";
 import { When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
+import { DOCUMENTS, documentStatus } from "./document-words.ts";
 import { DocumentFiles } from "./documents.tsx";
 import { monthsBefore } from "./months.ts";
-import { DOCUMENTS, statusWord } from "./topup-words.ts";
 
 const PAGE = 25;
 
@@ -28,7 +28,9 @@ export function Invoices() {
           list={list}
           keyOf={({ id }) => id}
           columns={COLUMNS}
-          empty={<p>There is no invoice yet. Each paid top-up makes one.</p>}
+          empty={
+            <p>There is no invoice yet. Each paid top-up makes one, and each fee of a plan a statement.</p>
+          }
         />
       </Panel>
       {mayCall("exportInvoices") && <Month />}
@@ -36,9 +38,11 @@ export function Invoices() {
   );
 }
 
-const COLUMNS: readonly Column<Row<"listInvoices">>[] = [
-  { head: "Number", cell: ({ id, number }) => <Link to={["credits", "invoices", id]}>{number}</Link> },
-  { head: "What", cell: ({ kind }) => DOCUMENTS[kind] },
+type InvoiceRow = Row<"listInvoices">;
+
+const COLUMNS: readonly Column<InvoiceRow>[] = [
+  { head: "Number", cell: ({ id, number }) => <Link to={["billing", "invoices", id]}>{number}</Link> },
+  { head: "What", cell: (row) => <What of={row} /> },
   { head: "Issued", cell: ({ issued_at: at }) => <When at={at} as="day" /> },
   {
     head: "Total, tax included",
@@ -47,16 +51,44 @@ const COLUMNS: readonly Column<Row<"listInvoices">>[] = [
   },
   {
     head: "Status",
-    cell: ({ status }) => <Badge tone={status === "paid" ? "good" : "plain"}>{statusWord(status)}</Badge>,
+    cell: (row) => <Badge tone={row.status === "paid" ? "good" : "plain"}>{documentStatus(row)}</Badge>,
   },
   { head: "Files", cell: ({ id, number }) => <DocumentFiles id={id} number={number} /> },
 ];
 
+function What({ of: row }: { readonly of: InvoiceRow }) {
+  const { kind, plan_id: plan, period_start: from, period_end: to, original_id: original } = row;
+  return (
+    <span class="sentence">
+      {DOCUMENTS[kind]}
+      {plan !== undefined && from !== undefined && to !== undefined && (
+        <span class="quiet small">
+          {" "}
+          of the plan {plan}, <When at={from} as="day" /> to <When at={to} as="day" />
+        </span>
+      )}
+      {original !== undefined && (
+        <>
+          {" of an "}
+          <Link to={["billing", "invoices", original]}>invoice</Link>
+        </>
+      )}
+    </span>
+  );
+}
+
 const FORMATS = [
-  ["csv", "CSV"],
+  ["csv", "Table (CSV)"],
   ["json", "JSON"],
-  ["gstr1", "GSTR-1"],
+  ["gstr1", "GSTR-1 (JSON)"],
 ] as const;
+
+const ABOUT: Readonly<Record<(typeof FORMATS)[number][0], string>> = {
+  csv: "A row for each document, for spreadsheets and accounting programs; in rupees too, where the currency is another.",
+  json: "Each document with its lines, as programs read it.",
+  gstr1:
+    "In the shape of the return of outward supplies. What the seller files: use it to compare with your GSTR-2B.",
+};
 
 function Month() {
   const months = monthsBefore(new Date(), 24);
@@ -90,6 +122,7 @@ function Month() {
           </Button>
         </div>
       </div>
+      <p class="quiet small">{ABOUT[kind]} Months are those of India's clock, as the books are kept.</p>
       <FaultNote fault={act.fault} />
     </Panel>
   );

@@ -33,6 +33,12 @@ export const profileOf = (org: Profile): ProfileValues => ({
   postalCode: org.billing_address.postal_code,
 });
 
+export const TAX_STATUSES = [
+  ["unregistered", "Not registered for GST"],
+  ["gst_registered", "Registered for GST"],
+  ["sez", "Unit of a special economic zone"],
+] as const satisfies readonly (readonly [Org["tax_status"], string])[];
+
 /** Whether a tax status comes with a GSTIN. */
 export const hasGstin = (status: Org["tax_status"]): boolean =>
   status === "gst_registered" || status === "sez";

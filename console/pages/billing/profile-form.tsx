@@ -1,4 +1,4 @@
-/** What invoices must state of an org: asked for where a top-up lacks it. */
+/** What invoices must state of an org. What can be seen of a GSTIN is said while it is typed; the API has the last word. */
 import { useState } from "preact/hooks";
 import { faultAt, useAct } from "../../api/act.ts";
 import { call } from "../../api/call.ts";
@@ -6,8 +6,9 @@ import { me, org } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { Choice, TextField } from "../../parts/field.tsx";
 import { FaultNote } from "../../parts/note.tsx";
+import { type GstinWords, gstinOf, gstinWords } from "./gstin.ts";
 import { INDIAN_STATES } from "./indian-states.ts";
-import { hasGstin, type ProfileValues, profileBody, profileOf } from "./profile-values.ts";
+import { hasGstin, type ProfileValues, profileBody, profileOf, TAX_STATUSES } from "./profile-values.ts";
 
 /** Where the API says something of a field. */
 const POINTERS: Readonly<Record<keyof ProfileValues, string>> = {
@@ -22,15 +23,13 @@ const POINTERS: Readonly<Record<keyof ProfileValues, string>> = {
   postalCode: "/billing_address/postal_code",
 };
 
-const STATUSES = [
-  ["unregistered", "Not registered for GST"],
-  ["gst_registered", "Registered for GST"],
-  ["sez", "Unit of a special economic zone"],
-] as const;
-
 interface ProfileProps {
   /** JSON pointers of the fields that are needed. */
   readonly missing: readonly string[];
+  /** Text of its button. */
+  readonly act: string;
+  /** What the form has, each time something is typed. */
+  readonly onValues?: (values: ProfileValues) => void;
   readonly onSaved: () => void;
 }
 
@@ -44,9 +43,13 @@ interface FormProps extends ProfileProps {
   readonly of: NonNullable<typeof org.value>;
 }
 
-function Form({ of: shown, missing, onSaved }: FormProps) {
-  const [values, setValues] = useState(() => profileOf(shown));
+function Form({ of: shown, missing, act: actText, onValues, onSaved }: FormProps) {
+  const [values, setOwn] = useState(() => profileOf(shown));
   const act = useAct();
+  const setValues = (next: ProfileValues) => {
+    setOwn(next);
+    onValues?.(next);
+  };
   const isIndian = shown.billing_country === "IN";
   const body = profileBody(shown, values);
   const save = () => {
@@ -57,6 +60,8 @@ function Form({ of: shown, missing, onSaved }: FormProps) {
       onSaved();
     });
   };
+  const isRegistered = isIndian && hasGstin(values.taxStatus);
+  const gstin = gstinWords(values.gstin, values.stateCode);
   const faultOf = (name: keyof ProfileValues) =>
     faultAt(act.fault, POINTERS[name]) ??
     (missing.includes(POINTERS[name]) && values[name] === "" ? "Needed." : undefined);
@@ -90,9 +95,16 @@ function Form({ of: shown, missing, onSaved }: FormProps) {
             value={values.taxStatus}
             onValue={(value) => setValues({ ...values, taxStatus: value as ProfileValues["taxStatus"] })}
             fault={faultOf("taxStatus")}
-            options={STATUSES}
+            options={TAX_STATUSES}
           />
-          {hasGstin(values.taxStatus) && field("gstin", "GSTIN")}
+          {isRegistered && (
+            <Gstin
+              value={values.gstin}
+              onValue={(text) => setValues(withGstin(values, text))}
+              words={gstin}
+              fault={faultOf("gstin")}
+            />
+          )}
         </div>
       )}
       <div class="columns">
@@ -114,10 +126,40 @@ function Form({ of: shown, missing, onSaved }: FormProps) {
       {!isIndian && field("taxId", "Tax id", "Empty: none")}
       {!isPlaced && <FaultNote fault={act.fault} />}
       <div class="row">
-        <Button kind="main" type="submit" isBusy={act.isBusy} disabled={body === undefined}>
-          Save and go on
+        <Button
+          kind="main"
+          type="submit"
+          isBusy={act.isBusy}
+          disabled={body === undefined || (isRegistered && gstin.state === "bad")}
+        >
+          {actText}
         </Button>
       </div>
     </form>
   );
 }
+
+/** A GSTIN that is whole says which State it is, where none is chosen yet. */
+function withGstin(values: ProfileValues, gstin: string): ProfileValues {
+  const isWhole = values.stateCode === "" && gstinWords(gstin, "").state === "good";
+  return { ...values, gstin, ...(isWhole && { stateCode: gstinOf(gstin).slice(0, 2) }) };
+}
+
+interface GstinProps {
+  readonly value: string;
+  readonly onValue: (text: string) => void;
+  readonly words: GstinWords;
+  /** What the API said of it. */
+  readonly fault: string | undefined;
+}
+
+const Gstin = ({ value, onValue, words, fault }: GstinProps) => (
+  <TextField
+    label="GSTIN"
+    value={value}
+    onValue={onValue}
+    maxLength={40}
+    hint={words.text}
+    fault={words.state === "bad" ? words.text : fault}
+  />
+);
