@@ -108,7 +108,12 @@ function Bought({ rows }: { readonly rows: readonly Topup[] }) {
   if (automatic.length === 0) return null;
   return (
     <Panel title="Bought automatically">
-      <Table label="Bought automatically" columns={COLUMNS} rows={automatic} keyOf={({ id }) => id} />
+      <Table
+        label="Automatic top-ups, the newest first"
+        columns={COLUMNS}
+        rows={automatic}
+        keyOf={({ id }) => id}
+      />
       {rows.length === LOOKED_AT && (
         <p class="quiet small">
           Among the last {LOOKED_AT} top-ups. <Link to={["credits", "topups"]}>All of them</Link>

@@ -154,7 +154,7 @@ function Happens({ quote, now }: Pick<ReviewProps, "quote" | "now">) {
       {plan.name} takes over at once.{" "}
       {quote.prorated_bps === 10_000
         ? "Its first month is paid now, "
-        : `${format.value.share(quote.prorated_bps / 10_000)} of the month is left: what it costs more for that time is paid now, `}
+        : `${(quote.prorated_bps / 100).toFixed(2)} % of the month is left: what it costs more for that time is paid now, `}
       until {end}. Then {fee} a month is taken from the balance.
       {quote.fee_minor === 0 &&
         " Nothing is taken now, because a dearer plan was paid for this month; nothing is paid back."}

@@ -22,9 +22,9 @@ interface Limit {
 
 /** What a plan bounds, in the order in which it is shown. */
 export const LIMITS: readonly Limit[] = [
-  { name: "Requests a minute, a key", of: ({ limits }) => limits.rpm },
-  { name: "Tokens a minute, a key", of: ({ limits }) => limits.tpm },
-  { name: "Calls at once, a key", of: ({ limits }) => limits.concurrency },
+  { name: "Requests a minute", of: ({ limits }) => limits.rpm },
+  { name: "Tokens a minute", of: ({ limits }) => limits.tpm },
+  { name: "Calls at once", of: ({ limits }) => limits.concurrency },
   { name: "Keys", of: ({ limits }) => limits.keys },
   { name: "Projects", of: ({ limits }) => limits.projects },
 ];

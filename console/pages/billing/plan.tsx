@@ -46,8 +46,8 @@ export function PlanTab() {
         {offered === undefined && plans.fault.value === undefined && <Waiting />}
         {offered !== undefined && <PlanTable plans={offered} plan={plan} subscription={subscription} />}
         <p class="quiet small">
-          Fees are a month's, and are taken from the balance. What a change costs is shown before it is done.
-          Limits hold for each key without limits of its own.
+          Fees are taken from the balance. What a change costs is shown before it is done. Requests, tokens
+          and calls are those of each key that has no limits of its own.
         </p>
       </Panel>
     </>
@@ -142,6 +142,9 @@ function PlanTable({ plans, plan: now, subscription }: NowProps & { readonly pla
         </span>
       ),
     },
+    ...(mayCall("changeSubscription")
+      ? [{ head: "Change", cell: (plan: Plan) => <ChangeLink to={plan} now={now} of={subscription} /> }]
+      : []),
     { head: "Fee a month", isNumber: true, cell: (plan) => feeText(plan, format.value) },
     { head: "Credit included", isNumber: true, cell: (plan) => includedText(plan, format.value) },
     ...LIMITS.map((limit) => ({
@@ -153,9 +156,6 @@ function PlanTable({ plans, plan: now, subscription }: NowProps & { readonly pla
       head: "Besides",
       cell: (plan) => <span class="sentence">{featuresOf(plan).join(", ") || "–"}</span>,
     },
-    ...(mayCall("changeSubscription")
-      ? [{ head: "Change", cell: (plan: Plan) => <ChangeLink to={plan} now={now} of={subscription} /> }]
-      : []),
   ];
   return <Table label="Plans" columns={columns} rows={plans} keyOf={({ id }) => id} />;
 }

@@ -36,8 +36,8 @@ export function RefundDialog(props: RefundProps) {
       onClose={onClose}
     >
       <p>
-        Unspent credit goes back to where it was paid from, with its tax. The credit is taken at once, and
-        cannot be had again by taking the refund back; a credit note is issued once the money is back.
+        Unspent credit goes back to where it was paid from, with its tax. The credit is taken at once, and a
+        refund cannot be taken back. A credit note is issued once the money is back.
       </p>
       <FaultNote fault={most.fault.value} onRetry={() => most.refresh()} />
       {known === undefined && most.fault.value === undefined && <Waiting />}

@@ -72,8 +72,8 @@ describe("plans", () => {
     ]);
     expect(rows).toEqual([
       ["Credit included a month", "$30.00", "none", true],
-      ["Requests a minute, a key", "6,000", "60", true],
-      ["Tokens a minute, a key", "10M", "no limit", false],
+      ["Requests a minute", "6,000", "60", true],
+      ["Tokens a minute", "10M", "no limit", false],
       ["Keys", "200", "3", true],
       ["Projects", "50", "1", true],
       ["Provisioning by a directory", "yes", "no", true],
