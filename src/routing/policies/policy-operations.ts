@@ -16,6 +16,9 @@ import type { PolicyRow, VersionRow } from "./policy-tables.ts";
 import {
   createdShape,
   currentActivations,
+  inForceWire,
+  listedPolicyShape,
+  listedVersionShape,
   problemDetails,
   problemShape,
   problemWire,
@@ -77,7 +80,7 @@ function readOperations(deps: PolicyOperationDeps) {
       path: "/v1/policies",
       access: "read:policies / viewer",
       group: "Routing policies",
-      output: listOf(summaryShape),
+      output: listOf(listedPolicyShape),
       run: (_input, caller) => listPolicies(deps, caller),
     }),
     validatePolicy: operation({
@@ -97,7 +100,7 @@ function readOperations(deps: PolicyOperationDeps) {
       access: "read:policies / viewer",
       group: "Routing policies",
       params: byName,
-      output: listOf(summaryShape),
+      output: listOf(listedVersionShape),
       errors: ["not_found"],
       run: ({ params }, caller) => listVersions(deps, caller, params.name),
     }),
@@ -175,9 +178,10 @@ function writeOperations(deps: PolicyOperationDeps) {
 
 function listPolicies({ policies, accounts }: PolicyOperationDeps, { orgId }: Caller) {
   const active = currentActivations(policies.tables, accounts, orgId);
-  const data = policies.tables.policiesOf(orgId).map(({ name }) => {
-    const row = versionOrNewest(policies, orgId, name, active.find((a) => a.name === name)?.version);
-    return summaryWire(row, active);
+  const data = policies.tables.policiesOf(orgId).map(({ name, versions }) => {
+    const ofPolicy = active.filter((a) => a.name === name);
+    const row = versionOrNewest(policies, orgId, name, ofPolicy[0]?.version);
+    return { ...summaryWire(row, ofPolicy), newest: versions, in_force: inForceWire(ofPolicy) };
   });
   return listed(data);
 }
@@ -187,10 +191,13 @@ async function listVersions({ policies, accounts }: PolicyOperationDeps, { orgId
   const { versions } = ownPolicy(policies, orgId, name);
   const ofPolicy = currentActivations(tables, accounts, orgId).filter((a) => a.name === name);
   const active = Map.groupBy(ofPolicy, ({ version }) => version);
-  const data: z.input<typeof summaryShape>[] = [];
+  const data: z.input<typeof listedVersionShape>[] = [];
   for (let newest = versions; newest > 0; await nextTurn()) {
     const rows = tables.versionsOf(orgId, name, newest, VERSIONS_A_TURN);
-    for (const row of rows) data.push(summaryWire(row, active.get(row.version) ?? []));
+    for (const row of rows) {
+      const ofVersion = active.get(row.version) ?? [];
+      data.push({ ...summaryWire(row, ofVersion), in_force: inForceWire(ofVersion) });
+    }
     newest = (rows.at(-1)?.version ?? 1) - 1;
   }
   return listed(data);

@@ -17,7 +17,29 @@ export const summaryShape = z.object({
     .enum(["draft", "active", "retired"])
     .describe("active: in force somewhere; retired: it was once and is no more"),
   created_at: field.createdAt,
+  created_by: z.string().describe("Id of the person or key that wrote it."),
   scopes: z.array(scopeShape).describe("Where the version is in force"),
+});
+
+const inForceShape = z.object({
+  version: z.int().describe("The version that is in force there."),
+  project_id: field.projectId.optional().describe("The project; without it the whole org."),
+  activated_at: field.time("Since when"),
+  activated_by: z.string().describe("Id of the person or key that activated it."),
+});
+
+/** In lists. */
+export const listedVersionShape = z.object({
+  ...summaryShape.shape,
+  in_force: z.array(inForceShape).describe("Where the version is in force, since when, and by whom"),
+});
+
+export const listedPolicyShape = z.object({
+  ...summaryShape.shape,
+  newest: z.int().describe("Number of its newest version."),
+  in_force: z
+    .array(inForceShape)
+    .describe("Where any version of it is in force, since when, and by whom: the whole org first"),
 });
 
 export const problemShape = z.object({
@@ -52,9 +74,19 @@ export function summaryWire(row: VersionRow, active: readonly Activation[]): z.i
     version: row.version,
     status: scopes.length > 0 ? "active" : row.wasActive ? "retired" : "draft",
     created_at: isoTime(row.createdAtMs),
+    created_by: row.createdBy,
     scopes: scopes.map(({ scope }) => (scope === WHOLE_ORG ? {} : { project_id: scope })),
   };
 }
+
+/** @param active activations of one policy, or of one version of it */
+export const inForceWire = (active: readonly Activation[]): z.input<typeof inForceShape>[] =>
+  active.map(({ scope, version, activatedAtMs, activatedBy }) => ({
+    version,
+    ...(scope !== WHOLE_ORG && { project_id: scope }),
+    activated_at: isoTime(activatedAtMs),
+    activated_by: activatedBy,
+  }));
 
 /** `details` of a refusal: the first problem, and all of them. @param flaws in text order */
 export function problemDetails(flaws: readonly PolicyProblem[]) {

@@ -142,7 +142,13 @@ let emitted = [...events.of(ORG)].length;
 say({ committed: emitted });
 const startMs = systemClock.monotonic();
 for (let n = 0; emitted < plan.events; n++) {
-  const data = { name: `e${emitted}`, version: 1, status: "active" as const, scopes: [] };
+  const data = {
+    name: `e${emitted}`,
+    version: 1,
+    status: "active" as const,
+    created_by: "usr_1",
+    scopes: [],
+  };
   await store.act(() =>
     events.emit(policyActivated, ORG, { ...data, created_at: new Date(systemClock.now()).toISOString() }),
   );

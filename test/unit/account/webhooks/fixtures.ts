@@ -150,7 +150,14 @@ export async function openRig({ actsTwice = true, mostWaiting }: RigOptions = {}
   /** Only in an act. */
   function putEvent(name = "house", orgId = "org_a"): void {
     const createdAt = new Date(time.now()).toISOString();
-    const data = { name, version: 1, status: "active" as const, created_at: createdAt, scopes: [] };
+    const data = {
+      name,
+      version: 1,
+      status: "active" as const,
+      created_at: createdAt,
+      created_by: "usr_1",
+      scopes: [],
+    };
     trail.events.emit(policyActivated, orgId, data);
   }
 

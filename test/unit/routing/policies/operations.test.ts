@@ -16,6 +16,7 @@ describe("creation", () => {
       version: 1,
       status: "draft",
       created_at: START,
+      created_by: "key_1",
       scopes: [],
       yaml: PRICE,
       warnings: [],
@@ -159,6 +160,7 @@ describe("activation", () => {
       version: 1,
       status: "active",
       created_at: START,
+      created_by: "key_1",
       scopes: [{}],
     });
     expect(rig.currentActivations()).toBe("house@1");
@@ -183,6 +185,23 @@ describe("activation", () => {
     expect(await rig.deactivate("house", scope)).toMatchObject({ status: "active", scopes: [{}] });
     expect(await rig.deactivate("house")).toMatchObject({ status: "retired", scopes: [] });
     expect([rig.currentActivations("prj_1"), rig.currentActivations("prj_2")]).toEqual(["none", "none"]);
+  });
+
+  test("lists say where each version is in force, since when and by whom", async () => {
+    await rig.create("house");
+    await rig.addVersion("house");
+    await rig.activate("house", 2);
+    await rig.activate("house", 1, { project_id: "prj_2" });
+    const how = { activated_at: START, activated_by: "key_1" };
+    const [second, first] = [
+      { version: 2, ...how },
+      { version: 1, project_id: "prj_2", ...how },
+    ];
+    // The org's comes first, whatever the ids of projects are.
+    expect(await rig.list()).toMatchObject([{ version: 2, newest: 2, in_force: [second, first] }]);
+    expect((await rig.versions("house")).map((row) => row.in_force)).toEqual([[second], [first]]);
+    await rig.deactivate("house");
+    expect(await rig.list()).toMatchObject([{ version: 1, newest: 2, in_force: [first] }]);
   });
 
   test("repeating an act is a success that changes nothing", async () => {
