@@ -34,6 +34,15 @@ const refusals = z.object({
   no_endpoint: count.describe("Every endpoint was left out, also for the length of the prompt."),
 });
 
+const flowEnd = z.object({
+  outcome: z
+    .enum(["served", "failed", "refused", "other"])
+    .describe(
+      "`served` by an endpoint; `failed`: no endpoint answered; `refused` by a policy, or for want of an endpoint; `other`: a sum of several.",
+    ),
+  endpoint_id: z.string().describe("The endpoint that serves them; empty where none does."),
+});
+
 export const replayReportSchema = z.object({
   hours: count.describe("How many hours back."),
   version: count.describe("The version's number, from 1."),
@@ -65,8 +74,10 @@ export const replayReportSchema = z.object({
         "Requests whose first token is known on both sides; the figures are of these.",
       ),
       recorded_p50: ms.describe("The median as it was, milliseconds."),
+      recorded_p95: ms.describe("95 of 100 were not slower, as it was; milliseconds."),
       recorded_mean: ms.describe("The mean as it was, milliseconds."),
       expected_p50: ms.describe("The median to be expected, milliseconds."),
+      expected_p95: ms.describe("95 of 100 are expected to be not slower; milliseconds."),
       expected_mean: ms.describe("The mean to be expected, milliseconds."),
       delta_p50: ms.describe("Expected minus recorded."),
       delta_mean: ms.describe("Expected minus recorded, milliseconds."),
@@ -77,6 +88,7 @@ export const replayReportSchema = z.object({
     .object({
       recorded: refusals.describe("As it was."),
       replayed: refusals.describe("As the version would have had it."),
+      newly: count.describe("Those that the version refuses and that were not refused then."),
     })
     .describe("Requests refused by policy."),
   failures: z
@@ -94,6 +106,23 @@ export const replayReportSchema = z.object({
       }),
     )
     .describe("By the endpoint that serves them."),
+  flows: z
+    .array(
+      z.object({
+        from: flowEnd.describe("What became of them, as recorded."),
+        to: flowEnd.describe("What becomes of them under the version."),
+        changed: z.boolean().describe("The two are not the same."),
+        requests: count.describe("How many requests."),
+        recorded_micro: micro.describe("What they were charged, micro-USD."),
+        replayed_micro: micro.describe("What they would be charged, micro-USD."),
+        compared: count.describe("Those whose first token is known on both sides."),
+        recorded_ttft_p50_ms: ms.describe("The median of these as it was, milliseconds."),
+        expected_ttft_p50_ms: ms.describe("The median of these to be expected, milliseconds."),
+      }),
+    )
+    .describe(
+      "Where requests went, and where they would go: the largest flows first, at most 60. The last one or two may be sums of all others: those that stay, and those that change.",
+    ),
   by_rule: z
     .array(
       z.object({
@@ -105,7 +134,13 @@ export const replayReportSchema = z.object({
   truncated: z.boolean().describe("There were more requests than are replayed; the newest were taken."),
   ...INCOMPLETE_SINCE,
   examples: z
-    .array(z.object({ request_id: field.requestId, reason: z.string().describe("Why.") }))
+    .array(
+      z.object({
+        request_id: field.requestId,
+        reason: z.string().describe("Why."),
+        is_new: z.boolean().describe("It was not refused then."),
+      }),
+    )
     .max(5)
     .describe("Requests that the version refuses, first those that were not refused then."),
   assumptions: z.array(z.string()).describe("What the figures take for granted, in plain words."),

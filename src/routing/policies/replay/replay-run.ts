@@ -14,7 +14,8 @@ import type { Decision } from "../../planner/decision.ts";
 import type { RouteFacts } from "../../planner/eligibility.ts";
 import { type Plan, plan } from "../../planner/planner.ts";
 import type { RecordedCall } from "./replay-calls.ts";
-import { type Refusal, ReplayTally } from "./replay-tally.ts";
+import { FAILED, type FlowEnd, REFUSED } from "./replay-flows.ts";
+import { type Refusal, ReplayTally, type Then } from "./replay-tally.ts";
 
 /** Medians of an endpoint, and its error rate. */
 export interface EndpointFigures
@@ -78,7 +79,7 @@ export class ReplayRun {
       return;
     }
     this.tally.decided(decision.rule, call.endpointId, refusedThen, call.status === "error");
-    this.#compare(call, model, decision, planned, refusedThen === undefined);
+    this.#compare(call, model, decision, planned);
   }
 
   #decide(call: RecordedCall): Decision {
@@ -124,16 +125,13 @@ export class ReplayRun {
     return plan(facts, model, decision, this.#health, random);
   }
 
-  #compare(
-    call: RecordedCall,
-    model: Model,
-    decision: Decision,
-    planned: Plan | undefined,
-    isNew: boolean,
-  ): void {
-    const recordedMicroUsd = call.charged ? call.costMicroUsd : 0;
-    const refuse = (what: Refusal, reason: string) =>
-      this.tally.refused(what, call.requestId, reason, recordedMicroUsd, isNew);
+  #compare(call: RecordedCall, model: Model, decision: Decision, planned: Plan | undefined): void {
+    const then: Then = {
+      end: endThen(call),
+      recordedAt: call.endpointId,
+      recordedMicroUsd: call.charged ? call.costMicroUsd : 0,
+    };
+    const refuse = (what: Refusal, reason: string) => this.tally.refused(what, call.requestId, reason, then);
     if (planned === undefined) {
       refuse("denied_by_policy", decision.deny ?? "");
       return;
@@ -143,15 +141,15 @@ export class ReplayRun {
       return;
     }
     const endpoint = planned.attempts.find(({ id }) => isAnswering(call, id));
-    if (endpoint === undefined) {
-      this.tally.failed(recordedMicroUsd);
+    const stays = endpoint?.id === call.endpointId;
+    // What its endpoint refused as invalid is invalid there again, and no other endpoint is asked.
+    if (endpoint === undefined || (stays && call.status === "error")) {
+      this.tally.failed(then);
       return;
     }
-    const stays = endpoint.id === call.endpointId;
     this.tally.served({
-      recordedAt: call.endpointId,
+      ...then,
       replayedAt: endpoint.id,
-      recordedMicroUsd,
       replayedMicroUsd: call.charged ? costAt(call, endpoint) : 0,
       // The first byte of a non-streamed answer comes with the last: it is no time to first token.
       recordedTtftMs: call.stream ? call.ttftMs : 0,
@@ -171,6 +169,12 @@ export class ReplayRun {
     }
     return route;
   }
+}
+
+/** A call whose client left before an endpoint was asked counts as failed. */
+function endThen({ status, endpointId }: RecordedCall): FlowEnd {
+  if (status === "rejected") return REFUSED;
+  return status === "error" || endpointId === "" ? FAILED : { outcome: "served", endpointId };
 }
 
 const NO_OPTIONS: RouteOptions = Object.freeze({});

@@ -2,18 +2,24 @@
  * Running sums of a replay. It may see a million calls, so it keeps at most two numbers per call; only the report
  * consists of objects.
  */
+import { FAILED, type FlowEnd, REFUSED, ReplayFlows, tenths } from "./replay-flows.ts";
 import type { ReplayReport } from "./replay-report.ts";
 
 /** Why a recorded call is skipped. */
 export type Skipped = "rejected" | "unknown_model" | "unreadable";
 export type Refusal = "denied_by_policy" | "no_endpoint";
 
-/** The outcome of one call, recorded and replayed. */
-export interface Compared {
-  /** Empty: no endpoint was tried. */
+/** What became of a call, as it was recorded. */
+export interface Then {
+  readonly end: FlowEnd;
+  /** The endpoint that served it, or was the last to fail; empty: none was tried. */
   readonly recordedAt: string;
-  readonly replayedAt: string;
   readonly recordedMicroUsd: number;
+}
+
+/** The outcome of one call that an endpoint serves under the version. */
+export interface Compared extends Then {
+  readonly replayedAt: string;
   readonly replayedMicroUsd: number;
   /** 0: no byte was sent to the client. */
   readonly recordedTtftMs: number;
@@ -26,8 +32,7 @@ const EXAMPLES = 5;
 export class ReplayTally {
   #replayed = 0;
   #moved = 0;
-  #recordedMicroUsd = 0;
-  #replayedMicroUsd = 0;
+  #newlyRefusedCount = 0;
   #repriced = 0;
   #unmeasured = 0;
   #failedThen = 0;
@@ -37,10 +42,9 @@ export class ReplayTally {
   readonly #refusedNow = { denied_by_policy: 0, no_endpoint: 0 };
   readonly #rules = new Map<string, number>();
   readonly #endpoints = new Map<string, { recorded: number; replayed: number }>();
-  readonly #recordedTtft = new Milliseconds();
-  readonly #expectedTtft = new Milliseconds();
-  readonly #newlyRefused: { request_id: string; reason: string }[] = [];
-  readonly #refusedAgain: { request_id: string; reason: string }[] = [];
+  readonly #flows = new ReplayFlows();
+  readonly #newlyRefused: ReplayReport["examples"] = [];
+  readonly #refusedAgain: ReplayReport["examples"] = [];
 
   skip(why: Skipped): void {
     this.#skipped[why] += 1;
@@ -55,33 +59,38 @@ export class ReplayTally {
     if (failedThen) this.#failedThen += 1;
   }
 
-  refused(what: Refusal, requestId: string, reason: string, recordedMicroUsd: number, isNew: boolean): void {
+  /** @param then what became of it; refused then too: it is not newly refused */
+  refused(what: Refusal, requestId: string, reason: string, then: Then): void {
+    const isNew = then.end.outcome !== "refused";
     this.#refusedNow[what] += 1;
-    this.#recordedMicroUsd += recordedMicroUsd;
+    if (isNew) this.#newlyRefusedCount += 1;
+    this.#flows.add(then.end, REFUSED, then.recordedMicroUsd, 0);
     const examples = isNew ? this.#newlyRefused : this.#refusedAgain;
-    if (examples.length < EXAMPLES) examples.push({ request_id: requestId, reason });
+    if (examples.length < EXAMPLES) examples.push({ request_id: requestId, reason, is_new: isNew });
   }
 
   /** The call failed at every endpoint that the version would try. */
-  failed(recordedMicroUsd: number): void {
+  failed(then: Then): void {
     this.#failedNow += 1;
-    this.#recordedMicroUsd += recordedMicroUsd;
+    this.#flows.add(then.end, FAILED, then.recordedMicroUsd, 0);
   }
 
   served(call: Compared): void {
-    this.#endpoint(call.replayedAt).replayed += 1;
-    this.#recordedMicroUsd += call.recordedMicroUsd;
-    this.#replayedMicroUsd += call.replayedMicroUsd;
-    const stays = call.recordedAt === call.replayedAt;
-    if (call.recordedAt !== "" && !stays) this.#moved += 1;
-    if (stays && call.recordedMicroUsd !== call.replayedMicroUsd) this.#repriced += 1;
-    if (call.recordedTtftMs === 0) return;
-    if (call.expectedTtftMs === undefined) {
-      this.#unmeasured += 1;
-      return;
-    }
-    this.#recordedTtft.add(call.recordedTtftMs);
-    this.#expectedTtft.add(call.expectedTtftMs);
+    const { recordedAt, replayedAt, recordedMicroUsd, replayedMicroUsd, recordedTtftMs, expectedTtftMs } =
+      call;
+    this.#endpoint(replayedAt).replayed += 1;
+    const stays = recordedAt === replayedAt;
+    if (recordedAt !== "" && !stays) this.#moved += 1;
+    if (stays && recordedMicroUsd !== replayedMicroUsd) this.#repriced += 1;
+    const isUnmeasured = recordedTtftMs !== 0 && expectedTtftMs === undefined;
+    if (isUnmeasured) this.#unmeasured += 1;
+    this.#flows.add(
+      call.end,
+      { outcome: "served", endpointId: replayedAt },
+      recordedMicroUsd,
+      replayedMicroUsd,
+      recordedTtftMs === 0 || expectedTtftMs === undefined ? undefined : [recordedTtftMs, expectedTtftMs],
+    );
   }
 
   #endpoint(id: string): { recorded: number; replayed: number } {
@@ -95,6 +104,7 @@ export class ReplayTally {
 
   /** The report, without the fields that only the caller knows. */
   report(): Omit<ReplayReport, "hours" | "version" | "truncated" | "incomplete_since" | "assumptions"> {
+    const total = this.#flows.total();
     const skipped = this.#skipped.rejected + this.#skipped.unknown_model + this.#skipped.unreadable;
     return {
       requests: this.#replayed + skipped,
@@ -103,13 +113,18 @@ export class ReplayTally {
       moved: this.#moved,
       moved_share: this.#replayed === 0 ? 0 : Math.round((this.#moved / this.#replayed) * 1e4) / 1e4,
       cost_micro: {
-        recorded: this.#recordedMicroUsd,
-        replayed: this.#replayedMicroUsd,
-        delta: this.#replayedMicroUsd - this.#recordedMicroUsd,
+        recorded: total.recordedMicroUsd,
+        replayed: total.replayedMicroUsd,
+        delta: total.replayedMicroUsd - total.recordedMicroUsd,
         repriced: this.#repriced,
       },
-      ttft_ms: this.#ttft(),
-      refusals: { recorded: { ...this.#refusedThen }, replayed: { ...this.#refusedNow } },
+      ttft_ms: this.#ttft(total),
+      refusals: {
+        recorded: { ...this.#refusedThen },
+        replayed: { ...this.#refusedNow },
+        newly: this.#newlyRefusedCount,
+      },
+      flows: this.#flows.report(),
       failures: { recorded: this.#failedThen, replayed: this.#failedNow },
       by_endpoint: [...this.#endpoints]
         .map(([endpoint_id, counts]) => ({ endpoint_id, ...counts }))
@@ -121,17 +136,19 @@ export class ReplayTally {
     };
   }
 
-  #ttft(): ReplayReport["ttft_ms"] {
-    const [recordedP50, recordedMean] = this.#recordedTtft.medianAndMean();
-    const [expectedP50, expectedMean] = this.#expectedTtft.medianAndMean();
+  #ttft(total: ReturnType<ReplayFlows["total"]>): ReplayReport["ttft_ms"] {
+    const recorded = total.recordedTtft.figures();
+    const expected = total.expectedTtft.figures();
     return {
-      compared: this.#recordedTtft.count,
-      recorded_p50: recordedP50,
-      recorded_mean: recordedMean,
-      expected_p50: expectedP50,
-      expected_mean: expectedMean,
-      delta_p50: difference(expectedP50, recordedP50),
-      delta_mean: difference(expectedMean, recordedMean),
+      compared: total.recordedTtft.count,
+      recorded_p50: recorded.p50,
+      recorded_p95: recorded.p95,
+      recorded_mean: recorded.mean,
+      expected_p50: expected.p50,
+      expected_p95: expected.p95,
+      expected_mean: expected.mean,
+      delta_p50: difference(expected.p50, recorded.p50),
+      delta_mean: difference(expected.mean, recorded.mean),
       unknown: this.#unmeasured,
     };
   }
@@ -140,31 +157,5 @@ export class ReplayTally {
 const byId = (a: { endpoint_id: string }, b: { endpoint_id: string }): number =>
   a.endpoint_id < b.endpoint_id ? -1 : 1;
 
-const tenths = (n: number): number => Math.round(n * 10) / 10;
-
 const difference = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? null : tenths(a - b);
-
-/** Measurements in four bytes each. */
-class Milliseconds {
-  #values = new Uint32Array(4096);
-  count = 0;
-  #sum = 0;
-
-  add(ms: number): void {
-    if (this.count === this.#values.length) {
-      const grown = new Uint32Array(this.count * 2);
-      grown.set(this.#values);
-      this.#values = grown;
-    }
-    this.#values[this.count++] = Math.round(ms);
-    this.#sum += ms;
-  }
-
-  /** The lower of two middle values; null where empty. */
-  medianAndMean(): readonly [number | null, number | null] {
-    if (this.count === 0) return [null, null];
-    const sorted = this.#values.slice(0, this.count).sort();
-    return [sorted[(this.count - 1) >> 1] ?? null, tenths(this.#sum / this.count)];
-  }
-}

@@ -1,19 +1,13 @@
-import { serialize } from "node:v8";
-import { Worker } from "node:worker_threads";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Model } from "../../../../src/base/endpoint.ts";
-import { fail, type WeirError } from "../../../../src/base/errors.ts";
-import { platformKey } from "../../../../src/base/provider-key.ts";
 import { HOUR_MS } from "../../../../src/base/time.ts";
-import { replayReportSchema, replaySchema } from "../../../../src/routing/policies/replay/replay-report.ts";
+import { replayReportSchema } from "../../../../src/routing/policies/replay/replay-report.ts";
 import { attempt } from "../../../support/analytics/records.ts";
 import {
   CHEAP,
   DEAR,
   HOSTS,
-  held,
   host,
-  kindOf,
   MIDDLE,
   openTraffic,
   refused,
@@ -23,18 +17,27 @@ import {
   type TrafficBench,
 } from "../../../support/policies/replay.fixtures.ts";
 import { model } from "../../../support/routing/fixtures.ts";
-import { until } from "../../../support/wait.ts";
 
 let home: TrafficBench;
 beforeAll(async () => {
   home = await openTraffic();
 });
 afterAll(() => home.close());
-afterEach(() => vi.restoreAllMocks());
 
 let orgs = 0;
 /** An org of the test's own, so that no test sees another's calls. */
 const newOrg = (): string => `org_replay_${++orgs}`;
+
+const flowText = ({
+  from,
+  to,
+  changed,
+  ...sums
+}: Awaited<ReturnType<typeof replay>>["flows"][number]): string => {
+  const [left, right] = [from, to].map(({ endpoint_id: id, outcome }) => id || outcome);
+  const money = `${sums.recorded_micro}→${sums.replayed_micro}`;
+  return `${left}→${right}: ${sums.requests} for ${money}${changed ? ", moved" : ""}`;
+};
 
 const PRICE_FIRST = "version: 1\nsort: price\n";
 
@@ -153,6 +156,13 @@ describe("a draft that asks the cheapest first", () => {
       { endpoint_id: MIDDLE.id, recorded: 1, replayed: 1 },
       { endpoint_id: DEAR.id, recorded: 4, replayed: 0 },
     ]);
+    expect(report.flows.map(flowText)).toEqual([
+      "ep_dear→ep_cheap: 3 for 1950→600, moved",
+      "failed→failed: 1 for 0→0",
+      "ep_cheap→ep_cheap: 1 for 350→350",
+      "ep_dear→ep_middle: 1 for 1400→700, moved",
+      "ep_middle→ep_cheap: 1 for 700→350, moved",
+    ]);
   });
 
   test("expects the first token by the median of the endpoint, and counts apart where there is none", async () => {
@@ -171,8 +181,10 @@ describe("a draft that asks the cheapest first", () => {
     expect((await ask(model(quick, slow))).ttft_ms).toEqual({
       compared: 4,
       recorded_p50: 110,
+      recorded_p95: 5000,
       recorded_mean: 1527.5,
       expected_p50: 110,
+      expected_p95: 5000,
       expected_mean: 1330,
       delta_p50: 0,
       delta_mean: -197.5,
@@ -198,15 +210,37 @@ test("a draft that denies refuses, and says whom", async () => {
   expect(report.refusals).toEqual({
     recorded: { denied_by_policy: 1, no_endpoint: 1 },
     replayed: { denied_by_policy: 8, no_endpoint: 1 },
+    newly: 7,
   });
+  expect(report.flows.slice(0, 2).map(flowText)).toEqual([
+    "ep_dear→refused: 7 for 9800→0, moved",
+    "refused→refused: 2 for 0→0",
+  ]);
   expect(report.cost_micro).toMatchObject({ recorded: 7 * 1400 + 350 });
   expect(report.cost_micro.replayed).toBeLessThanOrEqual(1400);
   expect(report.examples).toHaveLength(5);
   const newly = new Set(calls.map(({ requestId }) => requestId));
-  for (const { request_id, reason } of report.examples) {
+  for (const { request_id, reason, is_new: isNew } of report.examples) {
     expect(newly.has(request_id)).toBe(true);
+    expect(isNew).toBe(true);
     expect(reason).toBe("No toys.");
   }
+});
+
+test("a call that its endpoint refused as invalid fails there again", async () => {
+  const orgId = newOrg();
+  const invalid = {
+    orgId,
+    status: "error",
+    usageSource: "none",
+    usage: { inputTokens: 0, outputTokens: 0 },
+    ttftMs: 0,
+    attempts: [attempt({ endpointId: CHEAP.id, outcome: "http_error", errorClass: "client", ttftMs: 0 })],
+  } as const;
+  await home.add([served(CHEAP, invalid)]);
+  const report = await replay(replaysOf(home.traffic), PRICE_FIRST, { orgId });
+  expect(report).toMatchObject({ moved: 0, failures: { recorded: 1, replayed: 1 } });
+  expect(report.flows.map(flowText)).toEqual(["failed→failed: 1 for 0→0"]);
 });
 
 test("the org's data policy of today and a draft's requirements leave endpoints out", async () => {
@@ -295,90 +329,4 @@ test("a report says from when on calls may be missing, and says nothing where no
   expect(late).toMatchObject({ requests: 1, incomplete_since: "2026-11-30T23:00:00.000Z" });
   expect(replayReportSchema.parse(late)).toEqual(late);
   expect(await after(undefined)).not.toHaveProperty("incomplete_since");
-});
-
-describe("bounds", () => {
-  test("one an org and two in all, whoever asks at once; a place is free again when one ends", async () => {
-    const { traffic, letGo } = held(home.traffic);
-    const replays = replaysOf(traffic);
-    const mine = Array.from({ length: 200 }, () => kindOf(replay(replays, PRICE_FIRST, { orgId: "org_1" })));
-    const other = kindOf(replay(replays, PRICE_FIRST, { orgId: "org_2" }));
-    const third = kindOf(replay(replays, PRICE_FIRST, { orgId: "org_3" }));
-    expect(await third).toBe("concurrency");
-    letGo();
-    const kinds = await Promise.all(mine);
-    expect(kinds.filter((kind) => kind === "resolved")).toHaveLength(1);
-    expect(kinds.filter((kind) => kind === "concurrency")).toHaveLength(199);
-    expect(await other).toBe("resolved");
-    expect(await kindOf(replay(replays, PRICE_FIRST, { orgId: "org_3" }))).toBe("resolved");
-  });
-
-  test("a replay that fails, takes too long or is stopped says so and leaves no thread", async () => {
-    const ended = vi.spyOn(Worker.prototype, "terminate");
-    const away = {
-      ...home.traffic,
-      page: async () => {
-        throw fail("analytics_unavailable", "away");
-      },
-    };
-    const failing = replaysOf(away);
-    expect(await kindOf(replay(failing, PRICE_FIRST))).toBe("analytics_unavailable");
-
-    const cut = { ...home.traffic, page: async () => [new Uint8Array([1, 2, 3])] };
-    const broken = await replay(replaysOf(cut), PRICE_FIRST).catch((error: WeirError) => error);
-    expect(broken).toMatchObject({ kind: "internal", message: expect.stringContaining("replay failed") });
-
-    const slow = replaysOf(held(home.traffic).traffic, [HOSTS], { bounds: { timeoutMs: 20 } });
-    const late = await replay(slow, PRICE_FIRST).catch((error: WeirError) => error);
-    expect(late).toMatchObject({
-      kind: "analytics_unavailable",
-      message: expect.stringContaining("fewer hours"),
-    });
-
-    const stopped = replaysOf(held(home.traffic).traffic);
-    const running = kindOf(replay(stopped, PRICE_FIRST));
-    await stopped.close();
-    expect(await running).toBe("shutting_down");
-    expect(await kindOf(replay(stopped, PRICE_FIRST))).toBe("shutting_down");
-    expect(ended).toHaveBeenCalledTimes(4);
-    const threads = ended.mock.contexts as unknown as Worker[];
-    await until("all threads have ended", () => threads.every(({ threadId }) => threadId === -1));
-  });
-
-  test("an unreadable version is reported as such", async () => {
-    const replays = replaysOf(home.traffic);
-    const error = await replay(replays, "version: 1\nfallback: true\n").catch((thrown: WeirError) => thrown);
-    expect(error).toMatchObject({
-      kind: "state",
-      message: expect.stringMatching(/Version 2 of draft .* line 2/),
-    });
-  });
-
-  test.each([{ hours: 0 }, { hours: 721 }, { hours: 1.5 }, { hours: 1, version: 0 }, { hours: 1, days: 1 }])(
-    "%j is refused",
-    (body) => expect(replaySchema.safeParse(body).success).toBe(false),
-  );
-});
-
-test("no credential, address or header of a provider reaches the thread", async () => {
-  const secret = "sk-very-secret-0123456789";
-  const provider = {
-    ...DEAR.provider,
-    keys: [platformKey("dear", 1, secret)],
-    baseUrl: "http://hidden.example",
-    headers: { "x-hidden": "hidden" },
-  };
-  const sent: Buffer[] = [];
-  const post = Worker.prototype.postMessage;
-  vi.spyOn(Worker.prototype, "postMessage").mockImplementation(function (this: Worker, message, transfer) {
-    sent.push(serialize(message));
-    return post.call(this, message, transfer as []);
-  });
-  vi.stubEnv("HIDDEN_KEY", secret);
-  await replay(replaysOf(home.traffic, [model({ ...DEAR, provider })]), PRICE_FIRST);
-  vi.unstubAllEnvs();
-  expect(sent.length).toBeGreaterThan(2);
-  const all = Buffer.concat(sent).toString("latin1");
-  expect(all).toContain("ep_dear");
-  expect(all).not.toMatch(/secret|hidden|6789/);
 });
