@@ -3,7 +3,10 @@
  * reports show them by policy. Neither a call nor its copy waits for the insertion. They are samples, not money: while ClickHouse is
  * unreachable, the oldest are dropped.
  */
+
+import { isoTime } from "../../base/clock.ts";
 import type { Store } from "../../store/store.ts";
+import { CONFIDENCE, differenceInterval, type Interval, wilson } from "../usage/intervals.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import { rowsNotIn, withinRetention } from "./row-lookup.ts";
 import {
@@ -18,7 +21,7 @@ import type { Spool } from "./spool.ts";
 import { type TableSpoolDeps, tableSpool } from "./table-spool.ts";
 
 /** `Shadow` of the service's API: the copies of one policy's calls at one endpoint, compared with the calls at another. */
-interface ShadowSummary {
+type ShadowSummary = {
   readonly shadow_endpoint: string;
   readonly primary_endpoint: string;
   readonly policy_version: number;
@@ -37,6 +40,44 @@ interface ShadowSummary {
   /** Means over streams; 0 if nothing was measured. */
   readonly primary_ttft_ms: number;
   readonly shadow_ttft_ms: number;
+  /** When the first of the calls came. */
+  readonly since: string;
+  readonly confidence: number;
+  readonly error_rate: number;
+  readonly error_rate_interval: Interval;
+  /** Mean of the pairs; null for fewer than two. */
+  readonly cost_delta_per_run_micro: number;
+  readonly cost_delta_per_run_micro_interval: Interval | null;
+  /** Pairs of streams that both had a first token. */
+  readonly ttft_compared: number;
+  readonly ttft_delta_ms: number | null;
+  readonly ttft_delta_ms_interval: Interval | null;
+};
+
+/** What the query answers: sums, and deviations from which intervals are made. */
+interface SummaryRow
+  extends Pick<
+    ShadowSummary,
+    | "shadow_endpoint"
+    | "primary_endpoint"
+    | "policy_version"
+    | "bill"
+    | "runs"
+    | "errors"
+    | "compared"
+    | "stop_mismatch"
+    | "primary_cost_micro"
+    | "shadow_cost_micro"
+    | "cost_delta_micro"
+    | "primary_ttft_ms"
+    | "shadow_ttft_ms"
+    | "ttft_compared"
+  > {
+  readonly since_ms: number;
+  /** Sample standard deviations of the differences; 0 for fewer than two. */
+  readonly cost_delta_deviation: number;
+  readonly ttft_delta_mean: number;
+  readonly ttft_delta_deviation: number;
 }
 
 export interface ShadowRunsDeps extends Omit<TableSpoolDeps, "queue"> {
@@ -100,7 +141,8 @@ export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
     async shadows(orgId, policy) {
       // If not all rows are inserted in time, the report covers those that are.
       await spool.flush(CATCH_UP_MS);
-      return clickhouse.rows<ShadowSummary>(SUMMARY, { org: orgId, policy, limit: MAX_SUMMARIES });
+      const rows = await clickhouse.rows<SummaryRow>(SUMMARY, { org: orgId, policy, limit: MAX_SUMMARIES });
+      return rows.map(summaryOf);
     },
     flush: (withinMs, options) => spool.flush(withinMs, options),
     hold: (withinMs) => spool.hold(withinMs),
@@ -117,6 +159,28 @@ export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
       await spool.flush(withinMs, { ifReachable: true });
       await spool.stop(withinMs);
     },
+  };
+}
+
+function summaryOf({
+  since_ms: sinceMs,
+  cost_delta_deviation: costDeviation,
+  ttft_delta_mean: ttftMean,
+  ttft_delta_deviation: ttftDeviation,
+  ...sums
+}: SummaryRow): ShadowSummary {
+  const { runs, errors, compared, cost_delta_micro: delta, ttft_compared: streams } = sums;
+  const costMean = compared === 0 ? 0 : delta / compared;
+  return {
+    ...sums,
+    since: isoTime(sinceMs),
+    confidence: CONFIDENCE,
+    error_rate: errors / runs,
+    error_rate_interval: wilson(errors, runs),
+    cost_delta_per_run_micro: costMean,
+    cost_delta_per_run_micro_interval: differenceInterval(costMean, costDeviation, compared) ?? null,
+    ttft_delta_ms: streams === 0 ? null : ttftMean,
+    ttft_delta_ms_interval: differenceInterval(ttftMean, ttftDeviation, streams) ?? null,
   };
 }
 
@@ -137,10 +201,18 @@ const SUMMARY = `
     ifNotFinite(round(avgIf(shadow_runs.primary_ttft_ms, both AND stream AND shadow_runs.primary_ttft_ms > 0), 1), 0)
       AS primary_ttft_ms,
     ifNotFinite(round(avgIf(shadow_runs.shadow_ttft_ms, both AND stream AND shadow_runs.shadow_ttft_ms > 0), 1), 0)
-      AS shadow_ttft_ms
+      AS shadow_ttft_ms,
+    toUnixTimestamp64Milli(min(ts)) AS since_ms,
+    ifNotFinite(stddevSampStableIf(cost_delta, both), 0) AS cost_delta_deviation,
+    countIf(is_timed) AS ttft_compared,
+    ifNotFinite(round(avgIf(ttft_delta, is_timed), 1), 0) AS ttft_delta_mean,
+    ifNotFinite(stddevSampStableIf(ttft_delta, is_timed), 0) AS ttft_delta_deviation
   FROM
   (
-    SELECT *, primary_status = 'ok' AND shadow_status = 'ok' AS both
+    SELECT *, primary_status = 'ok' AND shadow_status = 'ok' AS both,
+      both AND stream AND primary_ttft_ms > 0 AND shadow_ttft_ms > 0 AS is_timed,
+      toInt64(shadow_cost_micro) - toInt64(primary_cost_micro) AS cost_delta,
+      toInt64(shadow_ttft_ms) - toInt64(primary_ttft_ms) AS ttft_delta
     FROM shadow_runs
     WHERE org_id = {org:String} AND policy = {policy:String}
       AND shadow_status != 'cancelled' AND primary_status != 'cancelled' AND shadow_endpoint != primary_endpoint

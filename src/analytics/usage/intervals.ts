@@ -43,9 +43,15 @@ export function wilson(hits: number, total: number): Interval {
  * @param deviation s, the sample standard deviation (divided by n − 1)
  */
 export function meanInterval(mean: number, deviation: number, count: number): Interval | undefined {
+  const interval = differenceInterval(mean, deviation, count);
+  return interval && { low: Math.max(0, interval.low), high: interval.high };
+}
+
+/** As `meanInterval`, of values that may be below 0: differences of pairs. */
+export function differenceInterval(mean: number, deviation: number, count: number): Interval | undefined {
   if (count < 2) return undefined;
   const half = (studentT(count - 1) * deviation) / Math.sqrt(count);
-  return { low: Math.max(0, mean - half), high: mean + half };
+  return { low: mean - half, high: mean + half };
 }
 
 /**

@@ -96,6 +96,7 @@ function ofCalls(house: House, config: Config): readonly ByName[] {
       ...house.people.account,
       ...routing,
       random: systemRandom,
+      usualAnswerTokens: config.settings.limits.default_max_tokens,
       replay: (request) => house.replays.replay(request),
       reports: { ...analytics.reports, ...analytics.shadowRuns },
     }),

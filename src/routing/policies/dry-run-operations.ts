@@ -27,6 +27,8 @@ export interface DryRunDeps {
   /** Port: an org's own provider keys, and the model with the endpoints that only they reach. */
   readonly ownKeys: { of(orgId: string): OwnKeys | undefined };
   readonly random: Random;
+  /** Answer tokens that are held at first for a stream which names no bound. */
+  readonly usualAnswerTokens: number;
   /** Port: runs a version over recorded requests. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
 }
@@ -83,7 +85,7 @@ const dryRunAnswer = z.object({
 
 const DEFAULT_INPUT_TOKENS = 1_000;
 /** The answer's plan when only a replay was requested. */
-const NOTHING_PLANNED: DryRun = { plan: [], excluded: [], trace: "" };
+const NOTHING_PLANNED: DryRun = { plan: [], reserve_micro: 0, trials: {}, excluded: [], trace: "" };
 
 export function dryRunOperations(deps: DryRunDeps) {
   return {
@@ -180,8 +182,11 @@ function planCall(
       route: routeOptions(body.route, body.data_policy),
       orgPolicy: dataPolicyOf(deps, orgId),
     },
-    own === undefined ? deps.health : deps.health.with(own),
-    deps.random,
+    {
+      health: own === undefined ? deps.health : deps.health.with(own),
+      random: deps.random,
+      usualAnswerTokens: deps.usualAnswerTokens,
+    },
   );
 }
 

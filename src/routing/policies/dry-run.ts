@@ -16,6 +16,7 @@ import { excludedWire, type RouteFacts } from "../planner/eligibility.ts";
 import { leftOut, leftOutText } from "../planner/left-out.ts";
 import { type Plan, plan } from "../planner/planner.ts";
 import { expectedOutputTokens } from "../planner/sorts.ts";
+import { trialsShape, trialsWire } from "./dry-run-trials.ts";
 import type { ParsedVersion } from "./policies.ts";
 
 /** The facts of a call that a policy and the planner read. */
@@ -49,10 +50,38 @@ export const dryRunShape = {
         provider: field.providerId,
         region: field.region,
         est_cost_micro: z.int().describe("What it is expected to cost there, micro-USD."),
+        price: z
+          .object({
+            input: z.number().describe("Of the prompt."),
+            output: z.number().describe("Of the answer."),
+          })
+          .describe("USD per million tokens, as charged."),
+        health: z
+          .object({
+            error_rate: z.number().describe("Of calls of about the last minute, 0 to 1."),
+            first_token_ms: z
+              .number()
+              .nullable()
+              .describe("Time to the first token of streams, milliseconds; null: not measured lately."),
+            whole_ms: z
+              .number()
+              .nullable()
+              .describe(
+                "Time to the end of answers that are no streams, milliseconds; null: not measured lately.",
+              ),
+          })
+          .nullable()
+          .describe("As it is now; null: nothing is known."),
         reason: z.string().describe("Why it stands there."),
       }),
     )
     .describe("The endpoints that would be asked, in order."),
+  reserve_micro: z
+    .int()
+    .describe(
+      "About what would be held until the call has ended, micro-USD: the prompt and the longest answer, at the dearest of these endpoints. A stream without `max_output_tokens` is held for a usual answer, and for more as it grows.",
+    ),
+  trials: trialsShape,
   excluded: field.excluded,
   trace: field.trace,
 };
@@ -60,8 +89,21 @@ export const dryRunShape = {
 const shape = z.object(dryRunShape);
 export type DryRun = z.input<typeof shape>;
 
+interface Surroundings {
+  readonly health: HealthView;
+  readonly random: Random;
+  /** Answer tokens that are held at first for a stream which names no bound. */
+  readonly usualAnswerTokens: number;
+}
+
+const NOTHING_DRAWN = { canary: "", arm: "", shadow: undefined };
+
 /** Uses the canary's current state; a canary that never ran is warming. */
-export function dryRun(version: ParsedVersion, call: DryCall, health: HealthView, random: Random): DryRun {
+export function dryRun(
+  version: ParsedVersion,
+  call: DryCall,
+  { health, random, usualAnswerTokens }: Surroundings,
+): DryRun {
   const decision = version.compiled.decide(call.facts, call.route);
   const told = {
     sort: decision.sort,
@@ -70,8 +112,11 @@ export function dryRun(version: ParsedVersion, call: DryCall, health: HealthView
     notes: decisionNotes(decision),
     rule: decision.rule,
   };
+  const { canaryState } = version.active;
   if (decision.deny !== undefined) {
     return {
+      reserve_micro: 0,
+      trials: trialsWire(decision, NOTHING_DRAWN, canaryState),
       decision: { ...told, deny: decision.deny },
       plan: [],
       excluded: [],
@@ -86,7 +131,12 @@ export function dryRun(version: ParsedVersion, call: DryCall, health: HealthView
       ? ""
       : leftOutText(leftOut(model.endpoints, { facts, decision, route }), model.id);
   const notes = why === "" ? told.notes : [...told.notes, why];
-  return { decision: { ...told, notes }, ...planWire(made, call) };
+  return {
+    decision: { ...told, notes },
+    ...planWire(made, call, health),
+    reserve_micro: reserveMicroUsd(made, call, usualAnswerTokens),
+    trials: trialsWire(decision, made, canaryState),
+  };
 }
 
 function routeFacts({ active }: ParsedVersion, call: DryCall, decision: Decision): RouteFacts {
@@ -111,7 +161,11 @@ function routeFacts({ active }: ParsedVersion, call: DryCall, decision: Decision
   };
 }
 
-function planWire(made: Plan, call: DryCall): Omit<DryRun, "decision"> {
+function planWire(
+  made: Plan,
+  call: DryCall,
+  health: HealthView,
+): Pick<DryRun, "plan" | "excluded" | "trace"> {
   const ranking = made.ranking();
   return {
     plan: made.attempts.map((endpoint, i) => ({
@@ -124,11 +178,38 @@ function planWire(made: Plan, call: DryCall): Omit<DryRun, "decision"> {
         call.facts.inputTokens,
         made.limits?.get(endpoint.id) ?? call.maxTokens,
       ),
+      price: { input: usdPerMillion(endpoint.prices.input), output: usdPerMillion(endpoint.prices.output) },
+      health: healthWire(health.of(endpoint)),
       reason: ranking[i]?.reason ?? "",
     })),
     excluded: excludedWire(made.excluded),
     trace: made.trace(),
   };
+}
+
+const NANO_PER_MICRO = 1000;
+/** @param nano of a dollar for one token */
+const usdPerMillion = (nano: number): number => nano / NANO_PER_MICRO;
+
+const healthWire = (seen: ReturnType<HealthView["of"]>): DryRun["plan"][number]["health"] =>
+  seen === undefined
+    ? null
+    : {
+        error_rate: seen.errorRate,
+        first_token_ms: seen.ttftMs ?? null,
+        whole_ms: seen.wholeMs ?? null,
+      };
+
+/** The prompt and the longest answer at the dearest endpoint that may be asked. */
+function reserveMicroUsd({ attempts, limits }: Plan, call: DryCall, usualAnswerTokens: number): number {
+  let most = 0;
+  for (const { id, task, prices, maxOutput } of attempts) {
+    const longest = call.facts.stream ? Math.min(maxOutput, usualAnswerTokens) : maxOutput;
+    const asked = limits?.get(id) ?? call.maxTokens ?? longest;
+    const output = task === "generate" ? lineMicroUsd(asked, prices.output) : 0;
+    most = Math.max(most, lineMicroUsd(call.facts.inputTokens, prices.input) + output);
+  }
+  return most;
 }
 
 /** The charge with as many output tokens as the planner expects; none for tasks without output. */

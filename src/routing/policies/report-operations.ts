@@ -14,6 +14,7 @@ import { listOf } from "../../base/operation/page.ts";
 import type { AccountView } from "./account-view.ts";
 import { canaryReason } from "./canary/canary.ts";
 import type { CanaryRow } from "./canary/canary-row.ts";
+import { highestRate, lowestRate } from "./canary/sequential-test.ts";
 import type { Policies } from "./policies.ts";
 import { ownPolicy } from "./policy-lookup.ts";
 import type { VersionKey } from "./policy-tables.ts";
@@ -46,6 +47,11 @@ const byName = z.object({ name: z.string().describe("The policy's name.") });
 const count = z.int();
 const rate = z.number().min(0).max(1);
 
+const interval = z.object({
+  low: z.number().describe("Its lower end."),
+  high: z.number().describe("Its upper end."),
+});
+
 const canaryShape = z.object({
   version: z.int().describe("The version's number, from 1."),
   endpoint_id: field.endpointId,
@@ -55,10 +61,28 @@ const canaryShape = z.object({
       "`warming` (too few results), `green`, or `red`: it gets no share until another version is activated.",
     ),
   error_rate: rate.describe("0 where there are no results"),
+  error_rate_interval: z
+    .object({
+      low: rate.describe(
+        "The lower bound: `red` as soon as it reaches `max_error_rate`, with enough samples.",
+      ),
+      high: rate.describe("The upper bound."),
+    })
+    .describe(
+      "Each bound holds with 99 % certainty however often one looks, since the test behind it may be repeated after every result.",
+    ),
   samples: count.describe("Results so far."),
+  failures: count.describe("Those of the results that failed."),
   max_error_rate: rate.describe("Above it the canary turns red, 0 to 1."),
   min_samples: count.describe("So many results are needed for a verdict."),
   reason: z.string().describe("Why it has this state."),
+  is_active: z.boolean().describe("Whether the version is in force somewhere."),
+  active_since: z
+    .string()
+    .nullable()
+    .describe(
+      "Since when it is in force where it has been longest; null: it is not in force. ISO 8601, UTC.",
+    ),
   evaluated_at: z.string().nullable().describe("When the last result came in; null where there is none"),
 });
 
@@ -75,6 +99,23 @@ const shadowShape = z.object({
   primary_ttft_ms: z.number().nullable().describe("Mean time to the first token of the calls, milliseconds."),
   shadow_ttft_ms: z.number().nullable().describe("Mean time to the first token of the copies, milliseconds."),
   bill: z.string().describe("Who pays for the copies: `platform` or `org`."),
+  since: z.string().describe("When the first of these calls came; ISO 8601, UTC."),
+  compared: count.describe("Pairs that were both answered: costs and times are of these."),
+  confidence: rate.describe("Of the intervals, for one look at a time that was fixed before."),
+  error_rate: rate.describe("Errors of all copies."),
+  error_rate_interval: interval.describe("Where the true share of errors is, by Wilson's score interval."),
+  cost_delta_per_run_micro: z.number().describe("The mean of shadow minus primary of a pair, micro-USD."),
+  cost_delta_per_run_micro_interval: interval
+    .nullable()
+    .describe("Where the true mean is, by Student's interval; null: fewer than two pairs."),
+  ttft_compared: count.describe("Pairs of streams with a first token on both sides."),
+  ttft_delta_ms: z
+    .number()
+    .nullable()
+    .describe("The mean of shadow minus primary of these, milliseconds; null where there is none."),
+  ttft_delta_ms_interval: interval
+    .nullable()
+    .describe("Where the true mean is, by Student's interval, milliseconds; null: fewer than two pairs."),
 });
 /** And whatever more the port tells, which is passed on. */
 type ShadowReport = z.input<typeof shadowShape>;
@@ -88,6 +129,20 @@ const armShape = z.object({
   ttft_p50_ms: z.number().nullable().describe("Median time to the first token of streams, milliseconds."),
   ttft_p95_ms: z.number().nullable().describe("95 of 100 streams had a first token in so many milliseconds."),
   output_tokens: count.describe("Tokens of the answer, reasoning included."),
+  environment: z
+    .enum(["live", "test"])
+    .describe("Which calls are counted: where an experiment has live calls, only those."),
+  tried: count.describe("Calls in which the arm's own endpoint was asked."),
+  confidence: rate.describe("Of the intervals, for one look at a time that was fixed before."),
+  error_rate: rate.describe("Errors of all calls."),
+  error_rate_interval: interval.describe("Where the true share of errors is, by Wilson's score interval."),
+  cost_per_request_micro: z.number().describe("The mean of what a call was charged, micro-USD."),
+  cost_per_request_micro_interval: interval
+    .nullable()
+    .describe("Where the true mean is, by Student's interval; null: fewer than two calls."),
+  ttft_p50_ms_interval: interval
+    .nullable()
+    .describe("Where the true median is, by ranks, milliseconds; null: fewer than six streams."),
 });
 /** And whatever more the port tells, which is passed on. */
 type ExperimentArm = z.input<typeof armShape>;
@@ -163,17 +218,21 @@ export function reportOperations(deps: ReportDeps) {
   };
 }
 
-/** Recently used versions, newest first: the active ones, and those of the newest that were active once. */
+/** Recently used versions, newest first: the active ones with the time since when, and those of the newest that were active once. */
 function usedVersions({ policies, accounts }: ReportDeps, orgId: string, policy: string) {
   const { tables } = policies;
   const active = currentActivations(tables, accounts, orgId).filter((a) => a.name === policy);
+  const sinceMs = (version: number) =>
+    Math.min(...active.filter((a) => a.version === version).map((a) => a.activatedAtMs));
   const inUse = new Set(active.map((a) => a.version));
   const newest = ownPolicy(policies, orgId, policy).versions;
   const used = new Set(inUse);
   for (let version = newest; version > Math.max(newest - LATEST_VERSIONS, 0); version--) {
     if (tables.version(orgId, policy, version)?.wasActive) used.add(version);
   }
-  return [...used].sort((a, b) => b - a).map((version) => ({ version, isActive: inUse.has(version) }));
+  return [...used]
+    .sort((a, b) => b - a)
+    .map((version) => ({ version, activeSinceMs: inUse.has(version) ? sinceMs(version) : undefined }));
 }
 
 async function armsOf(deps: ReportDeps, orgId: string, policy: string): Promise<readonly ArmEndpoint[]> {
@@ -190,9 +249,10 @@ async function armsOf(deps: ReportDeps, orgId: string, policy: string): Promise<
 
 async function canariesOf(deps: ReportDeps, orgId: string, policy: string) {
   const found: z.input<typeof canaryShape>[] = [];
-  for (const { version, isActive } of usedVersions(deps, orgId, policy)) {
+  for (const { version, activeSinceMs } of usedVersions(deps, orgId, policy)) {
+    const isActive = activeSinceMs !== undefined;
     for (const row of await rowsOf(deps.policies, { orgId, policy, version }, isActive)) {
-      if (isActive || row.state === "red") found.push(canaryWire(version, row));
+      if (isActive || row.state === "red") found.push(canaryWire(version, row, activeSinceMs));
     }
   }
   return found;
@@ -213,16 +273,27 @@ async function rowsOf(policies: Policies, key: VersionKey, isActive: boolean): P
   );
 }
 
-function canaryWire(version: number, row: CanaryRow): z.input<typeof canaryShape> {
+function canaryWire(
+  version: number,
+  row: CanaryRow,
+  activeSinceMs: number | undefined,
+): z.input<typeof canaryShape> {
   return {
     version,
     endpoint_id: row.endpointId,
     state: row.state,
     error_rate: row.samples === 0 ? 0 : row.failures / row.samples,
+    error_rate_interval: {
+      low: lowestRate(row.failures, row.samples),
+      high: highestRate(row.failures, row.samples),
+    },
     samples: row.samples,
+    failures: row.failures,
     max_error_rate: row.maxErrorRate,
     min_samples: row.minSamples,
     reason: canaryReason(row),
+    is_active: activeSinceMs !== undefined,
+    active_since: activeSinceMs === undefined ? null : isoTime(activeSinceMs),
     evaluated_at: row.evaluatedAtMs === 0 ? null : isoTime(row.evaluatedAtMs),
   };
 }

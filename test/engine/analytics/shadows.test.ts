@@ -178,6 +178,15 @@ describe("the report", () => {
     cost_delta_micro: -40,
     primary_ttft_ms: 200,
     shadow_ttft_ms: 300,
+    since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    confidence: 0.95,
+    error_rate: 0,
+    error_rate_interval: { low: 0, high: expect.closeTo(0.7935, 4) },
+    cost_delta_per_run_micro: -40,
+    cost_delta_per_run_micro_interval: null,
+    ttft_compared: 1,
+    ttft_delta_ms: 100,
+    ttft_delta_ms_interval: null,
   };
 
   it("has what was put just before: it waits until that is inserted", () =>
@@ -216,6 +225,15 @@ describe("the report", () => {
         shadow_cost_micro: 320,
         cost_delta_micro: 120,
         shadow_ttft_ms: 350.5,
+        error_rate: 0.2,
+        error_rate_interval: { low: expect.closeTo(0.0362, 4), high: expect.closeTo(0.6245, 4) },
+        // −40, 100 and 60: a deviation of 72.11, and Student's t of two degrees is 4.303.
+        cost_delta_per_run_micro: 40,
+        cost_delta_per_run_micro_interval: { low: expect.closeTo(-139.1, 1), high: expect.closeTo(219.1, 1) },
+        // 100 and 201 ms.
+        ttft_compared: 2,
+        ttft_delta_ms: 150.5,
+        ttft_delta_ms_interval: { low: expect.closeTo(-491.1, 0), high: expect.closeTo(792.1, 0) },
       },
     ]);
   });
@@ -264,6 +282,10 @@ describe("the report", () => {
         primary_ttft_ms: 0,
         shadow_ttft_ms: 0,
         cost_delta_micro: 0,
+        cost_delta_per_run_micro: 0,
+        ttft_compared: 0,
+        ttft_delta_ms: null,
+        ttft_delta_ms_interval: null,
       }),
     ]);
   });

@@ -60,3 +60,34 @@ export function errorRateTest(maxErrorRate: number): SequentialTest {
     },
   };
 }
+
+/** Halvings of a distance between two logarithms of odds: more than a double has digits. */
+const HALVINGS = 60;
+/** Logarithms of odds that stand for 0 and 1. */
+const FAR = 30;
+
+/**
+ * The lowest error rate that the results leave possible: for each lower limit the test above would have found it exceeded.
+ * So an endpoint is judged to exceed its limit exactly where this rate does, and in at most 1 of 100 trials it is ever above
+ * the true rate, however often one looks. With many results it comes as near to the share that was seen as the nearest
+ * alternative allows, and no nearer.
+ */
+export function lowestRate(failures: number, samples: number): number {
+  const isProven = (logOdds: number) =>
+    errorRateTest(rateOf(logOdds)).logEvidence(failures, samples) >= ENOUGH_EVIDENCE;
+  // Evidence against a limit only shrinks with it.
+  let [low, high] = [-FAR, FAR];
+  if (!isProven(low)) return 0;
+  for (let i = 0; i < HALVINGS; i++) {
+    const middle = (low + high) / 2;
+    if (isProven(middle)) low = middle;
+    else high = middle;
+  }
+  return rateOf(low);
+}
+
+/** The same from above: the lowest rate of successes, read from the other side. */
+export const highestRate = (failures: number, samples: number): number =>
+  1 - lowestRate(samples - failures, samples);
+
+const rateOf = (logOdds: number): number => 1 / (1 + Math.exp(-logOdds));

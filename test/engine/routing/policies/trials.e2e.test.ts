@@ -79,8 +79,12 @@ test("a red canary has no share from the next call on; a new version starts anew
   expect(Object.keys(report).sort()).toEqual(
     [
       "endpoint_id",
+      "active_since",
       "error_rate",
+      "error_rate_interval",
       "evaluated_at",
+      "failures",
+      "is_active",
       "max_error_rate",
       "min_samples",
       "reason",
@@ -95,7 +99,11 @@ test("a red canary has no share from the next call on; a new version starts anew
     state: "red",
     error_rate: 1,
     samples: 4,
+    failures: 4,
+    is_active: true,
   });
+  // Red, since even the lowest rate that is possible is above the limit.
+  expect(report.error_rate_interval.low).toBeGreaterThan(0.1);
   const isOutside = async () => expect(await firstTried()).toBe(rig.ids.alpha);
   await isOutside();
 

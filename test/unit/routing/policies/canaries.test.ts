@@ -2,7 +2,7 @@
 import { expect, test, vi } from "vitest";
 import { seededRandom } from "../../../../src/base/clock.ts";
 import { until } from "../../../support/wait.ts";
-import { OWNER, policyRig } from "./fixtures.ts";
+import { OWNER, policyRig, START } from "./fixtures.ts";
 
 const rig = policyRig();
 
@@ -33,10 +33,14 @@ test("it warms until its results are in, and is green while they are good", asyn
       endpoint_id: "ep_dear",
       state: "warming",
       error_rate: 0,
+      error_rate_interval: { low: 0, high: 1 },
       samples: 0,
+      failures: 0,
       max_error_rate: 0.1,
       min_samples: 20,
       reason: "0 of the 20 results are in that it is judged by; 0 of them failed",
+      is_active: true,
+      active_since: START,
       evaluated_at: null,
     },
   ]);

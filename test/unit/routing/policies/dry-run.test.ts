@@ -41,6 +41,69 @@ test("the plan with costs and reasons, and the excluded endpoints", async () => 
   });
 });
 
+test("price, health, and about what would be held: the longest answer at the dearest of the plan", async () => {
+  await rig.create("house", "version: 1\nsort: price\n");
+  const view = health({ ep_dear: { errorRate: 0.25, ttftMs: 180 } });
+  rig.ports = { health: { ...view, with: () => view } };
+  const answer = await dryRun({ est_input_tokens: 1_000, max_output_tokens: 500 });
+  expect(answer).toMatchObject({
+    plan: [
+      { endpoint_id: "ep_cheap", price: { input: 0.1, output: 0.4 } },
+      {
+        endpoint_id: "ep_dear",
+        price: { input: 0.3, output: 0.9 },
+        health: { error_rate: 0.25, first_token_ms: 180, whole_ms: null },
+      },
+    ],
+    // 1,000 × 300 nano + 500 × 900 nano.
+    reserve_micro: 750,
+  });
+  // A stream that names no bound is held for a usual answer, a whole answer for the longest.
+  const most = async (stream: boolean) => (await dryRun({ est_input_tokens: 0, stream })).reserve_micro;
+  expect(await most(true)).toBe((Math.min(DEAR.maxOutput, 4_096) * 900) / 1_000);
+  expect(await most(false)).toBe((DEAR.maxOutput * 900) / 1_000);
+  const only = { route: { providers: { only: ["cheap"] } }, est_input_tokens: 0, max_output_tokens: 500 };
+  expect((await dryRun(only)).reserve_micro).toBe(200);
+});
+
+test("what canary, experiment and shadow would do with such a call", async () => {
+  const lines = [
+    "canary: {endpoint: ep_dear, percent: 100, max_error_rate: 0.1, min_samples: 3}",
+    "experiment: {name: hosts, arms: [{arm: a, endpoint: ep_cheap}, {arm: b, endpoint: ep_dear, weight: 3}]}",
+    "shadow: {endpoint: ep_dear, percent: 100}",
+  ];
+  await rig.create(
+    "house",
+    ["version: 1", "sort: price", "defaults:", ...lines.map((l) => `  ${l}`)].join("\n"),
+  );
+  await rig.activate("house", 1);
+  const trialsOf = async (body: object = {}) => (await dryRun(body)).trials;
+  const arms = [
+    { arm: "a", endpoint_id: "ep_cheap", weight: 1 },
+    { arm: "b", endpoint_id: "ep_dear", weight: 3 },
+  ];
+  const copies = { endpoint_id: "ep_dear", percent: 100, bill: "platform" };
+  // It serves the call itself, and is no shadow of its own.
+  expect(await trialsOf()).toEqual({
+    canary: { endpoint_id: "ep_dear", percent: 100, state: "warming", takes_part: true },
+    experiment: { name: "hosts", arms, arm: "" },
+    shadow: { ...copies, takes_part: false },
+  });
+  const active = rig.policies.of({ orgId: "org_1", projectId: "prj_1" });
+  for (let i = 0; i < 3; i++) active?.canaryResult("ep_dear", true);
+  const later = await trialsOf({ user: "ada" });
+  expect(later).toMatchObject({
+    canary: { state: "red", takes_part: false },
+    experiment: { arm: expect.stringMatching(/^[ab]$/) },
+  });
+  expect(await trialsOf({ user: "ada" })).toEqual(later);
+  // A request that chooses takes part in none of them, but may be copied.
+  const chosen = await trialsOf({ route: { providers: { order: ["cheap"] } } });
+  expect(chosen).toEqual({ shadow: { ...copies, takes_part: true } });
+  await rig.create("plain");
+  expect((await rig.call("dryRunPolicy", { name: "plain", body: { model: "m" } })).trials).toEqual({});
+});
+
 test.each([
   { input: 3_000, max: undefined, micro: 300 + 400 },
   { input: 3_000, max: 10, micro: 300 + 4 },
@@ -234,7 +297,20 @@ test("reports come from analytics, which gets each arm's endpoint", async () => 
   const asked: unknown[] = [];
   let missingSinceMs: number | undefined;
   const arm = { arm: "a", experiment: "hosts", requests: 1, errors: 0, cost_micro: 5, output_tokens: 9 };
-  const row = { ...arm, ttft_p50_ms: 1, ttft_p95_ms: 2, more: [1] };
+  const row = {
+    ...arm,
+    ttft_p50_ms: 1,
+    ttft_p95_ms: 2,
+    environment: "live" as const,
+    tried: 1,
+    confidence: 0.95,
+    error_rate: 0,
+    error_rate_interval: { low: 0, high: 0.79 },
+    cost_per_request_micro: 5,
+    cost_per_request_micro_interval: null,
+    ttft_p50_ms_interval: null,
+    more: [1],
+  };
   rig.ports = {
     reports: {
       experiments: async (orgId: string, policy: string, hours: number, arms: readonly ArmEndpoint[]) => {

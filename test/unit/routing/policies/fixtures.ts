@@ -120,6 +120,7 @@ export function policyRig() {
       catalog: { current: () => catalog },
       health: { ...FRESH, with: () => FRESH },
       random: seededRandom(1),
+      usualAnswerTokens: 4_096,
       accounts: accountsWithout(),
       ownKeys: { of: () => undefined },
       replay: () => Promise.reject(new Error("no replay was asked for")),

@@ -5,6 +5,8 @@ import {
   ENOUGH_EVIDENCE,
   errorRateTest,
   FALSE_ALARM_RATE,
+  highestRate,
+  lowestRate,
 } from "../../../../../src/routing/policies/canary/sequential-test.ts";
 import { rounds } from "../../../../support/effort.ts";
 
@@ -111,5 +113,41 @@ describe("the evidence", () => {
     expect(errorRateTest(1).logEvidence(1_000, 1_000)).toBeLessThan(ENOUGH_EVIDENCE);
     expect(errorRateTest(1e-12).logEvidence(2, 1_000)).toBeGreaterThan(ENOUGH_EVIDENCE);
     expect(errorRateTest(1 - 1e-12).logEvidence(1_000, 1_000)).toBeLessThan(ENOUGH_EVIDENCE);
+  });
+});
+
+describe("the bounds of the rate", () => {
+  test.each([
+    [0, 0],
+    [0, 500],
+    [1, 5],
+    [5, 5],
+    [12, 300],
+    [290, 300],
+    [50_000, 1_000_000],
+  ])("after %i failures of %i results they enclose the share that was seen", (failures, samples) => {
+    const [low, high] = [lowestRate(failures, samples), highestRate(failures, samples)];
+    const seen = samples === 0 ? 0.5 : failures / samples;
+    expect(low).toBeLessThanOrEqual(seen);
+    expect(high).toBeGreaterThanOrEqual(seen);
+    expect(low).toBeGreaterThanOrEqual(0);
+    expect(high).toBeLessThanOrEqual(1);
+    // The other side is the same with failures and successes exchanged.
+    expect(lowestRate(samples - failures, samples)).toBeCloseTo(1 - high, 9);
+  });
+
+  test("the lower one is exactly the highest limit that the test finds exceeded", () => {
+    const low = lowestRate(12, 60);
+    expect(low).toBeGreaterThan(0.05);
+    expect(errorRateTest(low * 0.999).logEvidence(12, 60)).toBeGreaterThan(ENOUGH_EVIDENCE);
+    expect(errorRateTest(low * 1.001).logEvidence(12, 60)).toBeLessThan(ENOUGH_EVIDENCE);
+  });
+
+  test("they come nearer with more results, and say nothing before the first", () => {
+    expect([lowestRate(0, 0), highestRate(0, 0)]).toEqual([0, 1]);
+    const width = (samples: number) => highestRate(samples / 10, samples) - lowestRate(samples / 10, samples);
+    expect(width(1_000)).toBeLessThan(width(100));
+    // No nearer than the test itself can tell: its nearest alternative has odds of 1.5 times the limit's.
+    expect(width(100_000)).toBeLessThan(0.04);
   });
 });
