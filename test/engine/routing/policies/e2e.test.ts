@@ -31,7 +31,16 @@ test("validate, create, dry run, activate, see it in a call, and roll back", asy
   expect((await ask(steered({ sort: "price" }))).headers.get("x-svc-route-trace")).not.toContain("policy=");
 
   const dry = (await post("/house/dry-run", { model: "test/model", est_input_tokens: 900 })).json;
-  expect(Object.keys(dry).sort()).toEqual(["decision", "excluded", "plan", "policy", "trace", "version"]);
+  expect(Object.keys(dry).sort()).toEqual([
+    "decision",
+    "excluded",
+    "plan",
+    "policy",
+    "reserve_micro",
+    "trace",
+    "trials",
+    "version",
+  ]);
   expect(dry).toMatchObject({
     policy: "house",
     version: 1,
@@ -43,6 +52,9 @@ test("validate, create, dry run, activate, see it in a call, and roll back", asy
     provider: "beta",
     region: "eu",
     est_cost_micro: 900 * 2 + 300 * 4,
+    price: { input: 2, output: 4 },
+    // Nothing was asked of it yet, or what was is long ago.
+    health: expect.toSatisfy((health) => health === null || health.error_rate === 0),
     reason: "asked for first",
   });
   const streamed = (await post("/house/dry-run", { model: "test/model", stream: true })).json;
