@@ -57,8 +57,12 @@ const dryRunBody = z
     images: z.boolean().optional().describe("The call has images"),
     audio: z.boolean().optional().describe("The call has sound."),
     json_schema: z.boolean().optional().describe("The call asks for an answer that fits a schema"),
-    project_id: z.string().max(64).optional().describe("Default: the key's"),
-    key_id: z.string().max(64).optional().describe("Default: the caller's"),
+    project_id: z.string().max(64).optional().describe("Default: the key's; without a key: none."),
+    key_id: z
+      .string()
+      .max(64)
+      .optional()
+      .describe("Default: the caller's; of a person: none, so that no rule about keys fits."),
     app: word.optional().describe("The app that calls."),
     tags: z
       .record(z.string().max(64), word)
@@ -206,11 +210,10 @@ function usualVersion(
   return (active.find(({ scope }) => scope === projectId) ?? active[0])?.version ?? newest;
 }
 
-/** The key of the hypothetical call. */
+/** The key of the hypothetical call. Where a person names none it has none: no rule about keys fits. */
 function keyOf(deps: DryRunDeps, caller: Caller, keyId: string | undefined) {
   const { actor, projectId, environment } = caller;
-  if (keyId === undefined && actor.kind === "key") return { keyId: actor.id, projectId, environment };
-  if (keyId === undefined) throw fail("invalid_value", "Name the key of the call.", { param: "/key_id" });
+  if (keyId === undefined) return { keyId: actor.kind === "key" ? actor.id : "", projectId, environment };
   const key = deps.accounts.key(keyId);
   if (key?.orgId !== caller.orgId) throw fail("not_found", "There is no such key.", { param: "/key_id" });
   return { keyId, projectId: key.projectId, environment: key.environment };

@@ -7,7 +7,7 @@ import type { ReplayReport } from "../../../../src/routing/policies/replay/repla
 import type { ArmEndpoint } from "../../../../src/routing/policies/report-operations.ts";
 import { endpoint, health } from "../../../support/routing/fixtures.ts";
 import { failure } from "../../account/fixtures.ts";
-import { CHEAP, DEAR, policyRig, STRANGER, TESTER } from "./fixtures.ts";
+import { CHEAP, DEAR, OWNER, policyRig, STRANGER, TESTER } from "./fixtures.ts";
 
 const rig = policyRig();
 
@@ -229,6 +229,20 @@ describe("the call", () => {
     const active = rig.policies.of({ orgId: "org_1", projectId: "prj_1" });
     for (let i = 0; i < 10; i++) active?.canaryResult("ep_cheap", true);
     expect(tried(await dryRun())).toEqual(["ep_dear", "ep_cheap"]);
+  });
+
+  test("of a person is of no key, unless they name one: rules about keys and projects then do not fit", async () => {
+    const rules = [
+      "  - {name: of a key, match: {key: [key_1, key_test]}}",
+      "  - {name: of a project, match: {project: [prj_1, project-2]}}",
+    ];
+    await rig.create("house", ["version: 1", "sort: price", "rules:", ...rules].join("\n"));
+    const person: typeof OWNER = { ...OWNER, projectId: "", actor: { kind: "person", id: "usr_1" } };
+    const ruleOf = async (body: object) => ((await dryRun(body, person)).decision as { rule: string }).rule;
+    expect(tried(await dryRun({}, person))).toEqual(["ep_cheap", "ep_dear"]);
+    expect(await ruleOf({})).toBe("");
+    expect(await ruleOf({ project_id: "prj_2" })).toBe("of a project");
+    expect(await ruleOf({ key_id: "key_test" })).toBe("of a key");
   });
 
   test("that the policy refuses has no plan", async () => {
