@@ -9,7 +9,7 @@ import { FaultNote } from "../parts/note.tsx";
 import { Page, Panel } from "../parts/panel.tsx";
 import { OrgLink } from "./pick-org.tsx";
 import { pageAddress } from "./router.ts";
-import { isOperator, listedOrg, me, OPERATOR, orgSlug, signOut } from "./session.ts";
+import { isOperator, isOperatorPlace, listedOrg, me, OPERATOR, orgSlug, signOut } from "./session.ts";
 
 const LOCKED = {
   session_expired: "It asks its people to sign in more often. Sign in again to open it.",
@@ -29,6 +29,17 @@ export function NoOrg() {
             Sign in again
           </Button>
         </div>
+        <Others orgs={others} />
+      </Page>
+    );
+  }
+  if (isOperatorPlace.value) {
+    return (
+      <Page title="Not open to your role">
+        <p>
+          Operators see the installation: those whose addresses its settings name under <code>operators</code>
+          . Whoever runs this gateway can add yours.
+        </p>
         <Others orgs={others} />
       </Page>
     );

@@ -3,7 +3,15 @@ import type { ComponentType } from "preact";
 import type { Name } from "../api/call.ts";
 
 /** The navigation has these, in this order. */
-export const SECTIONS = ["Use", "Models and routing", "Keys and money", "Organisation"] as const;
+export const SECTIONS = [
+  "Use",
+  "Models and routing",
+  "Keys and money",
+  "Organisation",
+  "Customers",
+  "Money",
+  "Installation",
+] as const;
 type Section = (typeof SECTIONS)[number];
 
 export interface ConsolePage {
@@ -192,3 +200,116 @@ export const PAGES: readonly ConsolePage[] = [
 
 /** About the installation, at `/console/operator/…`; the first is the home. */
 export const OPERATOR_PAGES: readonly ConsolePage[] = [...OWN_PAGES];
+export const OPERATOR_PAGES: readonly ConsolePage[] = [
+  {
+    path: "now",
+    title: "Now",
+    words: "overview home attention needs",
+    needs: ["operatorGetAttention"],
+    load: async () => (await import("../pages/operator/now/now.tsx")).Now,
+  },
+  {
+    path: "organisations",
+    section: "Customers",
+    title: "Organisations",
+    words: "orgs customers suspend resume grant credit payment",
+    needs: ["operatorListOrgs"],
+    load: async () => (await import("../pages/operator/organisations/organisations.tsx")).Organisations,
+  },
+  {
+    path: "tickets",
+    section: "Customers",
+    title: "Tickets",
+    words: "requests limits refunds decide approve reject",
+    needs: ["operatorListTickets"],
+    load: async () => (await import("../pages/operator/tickets/tickets.tsx")).Tickets,
+  },
+  {
+    path: "plans",
+    section: "Customers",
+    title: "Plans",
+    words: "limits in force raised keys",
+    needs: ["operatorListPlans"],
+    load: async () => (await import("../pages/operator/plans/plans.tsx")).Plans,
+  },
+  {
+    path: "payments",
+    section: "Money",
+    title: "Payments to look at",
+    words: "parked not credited uncharged calls invoices irn export gst",
+    needs: ["operatorListPayments"],
+    load: async () => (await import("../pages/operator/payments/payments.tsx")).Payments,
+  },
+  {
+    path: "reconciliation",
+    section: "Money",
+    title: "Reconciliation",
+    words: "books day findings ledger gateways",
+    needs: ["operatorGetReconciliation"],
+    load: async () => (await import("../pages/operator/reconciliation/reconciliation.tsx")).Reconciliation,
+  },
+  {
+    path: "provider-bills",
+    section: "Money",
+    title: "Provider bills",
+    words: "compare csv drift unbilled openai anthropic",
+    needs: ["operatorCheckProviderBill"],
+    load: async () => (await import("../pages/operator/provider-bills/provider-bills.tsx")).ProviderBills,
+  },
+  {
+    path: "receipt-keys",
+    section: "Money",
+    title: "Keys of receipts",
+    words: "rotate sign jwks jws verify",
+    needs: ["rotateReceiptKey", "getReceiptKeys"],
+    load: async () => (await import("../pages/operator/receipt-keys/receipt-keys.tsx")).ReceiptKeys,
+  },
+  {
+    path: "usage",
+    section: "Installation",
+    title: "Usage",
+    words: "spend calls tokens storage disk organisations models providers",
+    needs: ["operatorSumUsage"],
+    load: async () => (await import("../pages/operator/usage/usage.tsx")).InstallationUsage,
+  },
+  {
+    path: "providers",
+    section: "Installation",
+    title: "Providers",
+    words: "health endpoints credentials keys refusals unmatched",
+    needs: ["operatorListProviders"],
+    load: async () => (await import("../pages/operator/providers/providers.tsx")).Providers,
+  },
+  {
+    path: "jobs",
+    section: "Installation",
+    title: "Jobs given up",
+    words: "retry drop mail webhooks failed",
+    needs: ["operatorListJobs"],
+    load: async () => (await import("../pages/operator/jobs/jobs.tsx")).Jobs,
+  },
+  {
+    path: "cells",
+    section: "Installation",
+    title: "Cells",
+    words: "cluster gateways lag retire leases",
+    needs: ["operatorListCells"],
+    load: async () => (await import("../pages/operator/cells/cells.tsx")).Cells,
+  },
+  {
+    path: "analysts",
+    section: "Installation",
+    title: "Analysts",
+    words: "clickhouse database users sql connection",
+    needs: ["operatorListAnalyticsUsers"],
+    load: async () => (await import("../pages/operator/analysts/analysts.tsx")).Analysts,
+  },
+  {
+    path: "backups",
+    section: "Installation",
+    title: "Backups",
+    words: "copy freeze restore snapshot",
+    needs: ["operatorBeginBackup"],
+    load: async () => (await import("../pages/operator/backups/backups.tsx")).Backups,
+  },
+];

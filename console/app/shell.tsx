@@ -164,8 +164,8 @@ function OrgChoice() {
   return <Choice label="Organisation" value={orgSlug.value} onValue={pickOrg} options={places} />;
 }
 
-/** What has been loaded stays. */
-const loaded = new Map<string, ComponentType>();
+/** What has been loaded stays. A page of an org and one of the operator may have the same path. */
+const loaded = new Map<ConsolePage, ComponentType>();
 
 function CurrentPage() {
   const name = pageName.value;
@@ -180,11 +180,11 @@ function CurrentPage() {
     if (name === "" && home !== undefined) go(pageAddress(slug, [home.path]), "replace");
   }, [name, slug]);
   useEffect(() => {
-    if (page === undefined || loaded.has(page.path)) return;
+    if (page === undefined || loaded.has(page)) return;
     setLost(false);
     page.load().then(
       (component) => {
-        loaded.set(page.path, component);
+        loaded.set(page, component);
         drawAgain((count) => count + 1);
       },
       () => setLost(true),
@@ -193,7 +193,7 @@ function CurrentPage() {
   if (name === "") return <Waiting />;
   if (page === undefined) return <Missing />;
   if (isLost) return <Outdated title={page.title} />;
-  const Component = loaded.get(page.path);
+  const Component = loaded.get(page);
   if (Component === undefined) {
     return (
       <Page title={page.title}>

@@ -7,7 +7,7 @@ import type { AccountTables } from "../account/tables.ts";
 import type { Tickets } from "../account/tickets/tickets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Cursors } from "../base/operation/cursor.ts";
-import type { AnyOperation } from "../base/operation/operation.ts";
+import type { AnyOperation, Caller } from "../base/operation/operation.ts";
 import type { Book } from "../credits/ledger/book.ts";
 import type { CreditLots } from "../credits/ledger/lots.ts";
 import type { Purse } from "../credits/ledger/purse.ts";
@@ -32,6 +32,7 @@ import type { BillingTerms } from "./rates/terms.ts";
 import { followNow } from "./reconciliation/job.ts";
 import { type OpenReconciliation, openReconciliation } from "./reconciliation/open.ts";
 import { creditLeft } from "./refunds/acts.ts";
+import { refundByTicket } from "./refunds/refund-operations.ts";
 import { openPlanRoom, type PlanSettings } from "./subscriptions/open.ts";
 import type { TopupTables } from "./topups/tables.ts";
 
@@ -89,6 +90,12 @@ export interface Billing {
   readonly books: OpenReconciliation;
   /** What an org pays and was billed, in the order of the reference. */
   readonly operations: Readonly<Record<string, AnyOperation>>;
+  /** In an act: the refund that an operator grants with a ticket. @throws WeirError 404, 409 */
+  refundByTicket(
+    caller: Caller,
+    ticket: { readonly id: string; readonly orgId: string },
+    asked: { readonly topupId: string; readonly amountMinor: number },
+  ): void;
   /** What a closing leaves of an org's credit, by the rows as they are now. */
   creditLeft(orgId: string): CreditLeft;
   /** The first of all steps of an erasure; what follows waits an hour for it at most. */
@@ -144,6 +151,8 @@ export async function openBilling(settings: BillingSettings, ports: BillingPorts
       ...plans.operations,
       ...invoices.operations,
     },
+    refundByTicket: (caller, ticket, asked) =>
+      refundByTicket({ ...ports, ...offered }, caller, ticket, asked),
     creditLeft: (orgId) => creditLeft(offered, orgId),
     endingOfMandates: endingOfMandates(erased),
     erasure: [

@@ -8,8 +8,8 @@ type Totals = Usage["totals"];
 
 interface TotalsProps {
   readonly usage: Usage;
-  /** Filters of a link to the calls that failed. */
-  readonly failed: Readonly<Record<string, string | undefined>>;
+  /** Filters of a link to the calls that failed; absent: nothing shows them one by one. */
+  readonly failed?: Readonly<Record<string, string | undefined>>;
 }
 
 export function TotalFigures({ usage, failed }: TotalsProps) {
@@ -33,8 +33,8 @@ export function TotalFigures({ usage, failed }: TotalsProps) {
       <Figure
         label="Errors"
         value={
-          errors === 0 ? (
-            "0"
+          errors === 0 || failed === undefined ? (
+            shown.shortCount(errors)
           ) : (
             <Link to={["requests"]} filters={failed}>
               {shown.shortCount(errors)}

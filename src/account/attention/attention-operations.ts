@@ -17,6 +17,8 @@ import {
 
 export interface AttentionOperationDeps {
   readonly attentionSources: readonly AttentionSource[];
+  /** Of the installation: shown to operators, whatever org they look at. */
+  readonly operatorSources: readonly AttentionSource[];
   /** Port: whether a person is an operator. */
   readonly isOperatorPerson: (personId: string) => boolean;
   /** Port: the role of a person in an org; undefined: no member. */
@@ -26,7 +28,7 @@ export interface AttentionOperationDeps {
 const kindField = z
   .enum(ATTENTION_KINDS)
   .describe(
-    "`credit_low`: credit is below the org's bound, or gone; `subscription_past_due`: the plan's fee could not be taken; `auto_topup_paused`, `auto_topup_failed`: no credit is bought; `budget_used_up`, `budget_near`: 100 % or 80 % is spent; `endpoint_down`: calls fail there; `canary_red`: it gets no share any more; `webhook_disabled`, `webhook_failing`: events do not arrive; `key_expiring`: within seven days. For operators: `job_given_up`, `provider_without_credential`.",
+    "`credit_low`: credit is below the org's bound, or gone; `subscription_past_due`: the plan's fee could not be taken; `auto_topup_paused`, `auto_topup_failed`: no credit is bought; `budget_used_up`, `budget_near`: 100 % or 80 % is spent; `endpoint_down`: calls fail there; `canary_red`: it gets no share any more; `webhook_disabled`, `webhook_failing`: events do not arrive; `key_expiring`: within seven days. For operators: `job_given_up`, `provider_without_credential`; and at `GET /v1/operator/attention` alone `cell_silent`: it ended without a word; `ticket_open`: a customer waits for a decision; `payment_parked`: it was not credited; `books_differ`: of the newest reconciled day; `invoice_unregistered`: the portal of e-invoices lacks documents; `calls_uncharged`: of retired cells.",
   );
 
 const findingSchema = z.object({
@@ -63,7 +65,12 @@ const output = listOf(findingSchema).extend({
     .describe("Kinds of which not all are listed."),
 });
 
-export function attentionOperations({ attentionSources, isOperatorPerson, roleOf }: AttentionOperationDeps) {
+export function attentionOperations({
+  attentionSources,
+  operatorSources,
+  isOperatorPerson,
+  roleOf,
+}: AttentionOperationDeps) {
   function maySee({ needs }: AttentionSource, { actor, orgId, scopes }: Caller): boolean {
     const isPerson = actor.kind === "person";
     if (needs === "operator") return isPerson && isOperatorPerson(actor.id);
@@ -85,13 +92,28 @@ export function attentionOperations({ attentionSources, isOperatorPerson, roleOf
       errors: ["storage_unavailable"],
       async run(_input, caller) {
         const seen = attentionSources.filter((source) => maySee(source, caller));
-        const asker = { orgId: caller.orgId, environment: caller.environment };
-        const found = await Promise.all(seen.map((source) => source.find(asker)));
-        const { findings, leftOut } = bounded(found.flat());
-        return { object: "list" as const, data: findings.map(findingWire), left_out: [...leftOut] };
+        return await foundBy(seen, caller);
       },
     }),
+    operatorGetAttention: operation({
+      summary: "What needs whoever runs the installation now, worst first",
+      method: "GET",
+      path: "/v1/operator/attention",
+      access: "operator",
+      group: "Operator",
+      output,
+      run: (_input, caller) => foundBy(operatorSources, caller),
+    }),
   };
+}
+
+async function foundBy(
+  sources: readonly AttentionSource[],
+  { orgId, environment }: Pick<Caller, "orgId" | "environment">,
+): Promise<z.input<typeof output>> {
+  const found = await Promise.all(sources.map((source) => source.find({ orgId, environment })));
+  const { findings, leftOut } = bounded(found.flat());
+  return { object: "list" as const, data: findings.map(findingWire), left_out: [...leftOut] };
 }
 
 const findingWire = ({ sinceMs, details, link, ...same }: Finding): z.input<typeof findingSchema> => ({

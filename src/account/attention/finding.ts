@@ -20,7 +20,13 @@ export const ATTENTION_KINDS = [
   "webhook_disabled",
   "webhook_failing",
   "key_expiring",
+  "cell_silent",
+  "ticket_open",
+  "payment_parked",
+  "books_differ",
+  "invoice_unregistered",
   "job_given_up",
+  "calls_uncharged",
   "provider_without_credential",
 ] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
@@ -36,6 +42,10 @@ export const SUBJECT_TYPES = [
   "webhook",
   "job",
   "provider",
+  "ticket",
+  "payment",
+  "cell",
+  "installation",
 ] as const;
 
 export interface Finding {

@@ -48,6 +48,14 @@ export class Tickets extends StoreTables {
     }
   }
 
+  /** Tickets of all orgs, open and decided ones, newest first, strictly older than `before`. Read lazily. */
+  *all(before = PAST_IDS): Generator<TicketRow> {
+    for (const { key, value } of this.#orgOf.range({ start: before, reverse: true })) {
+      const row = key === before ? undefined : this.get(value, key as string);
+      if (row !== undefined) yield row;
+    }
+  }
+
   /**
    * Where the org has many, its oldest that is decided goes; the audit still tells of it. Who does not administer the org opens half of
    * the quota, so that no member keeps an owner from asking for something.

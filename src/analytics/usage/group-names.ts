@@ -3,7 +3,7 @@ import type { Scope } from "../../base/operation/access.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 
 /** What a group may be named after. */
-export type NamedKind = "project" | "key" | "app" | "provider" | "model";
+export type NamedKind = "org" | "project" | "key" | "app" | "provider" | "model";
 
 export interface GroupName {
   readonly name: string;
@@ -23,6 +23,7 @@ export type GroupNames = (
 
 /** The scope by which the names of a kind are listed elsewhere; undefined: they are for all who may read usage. */
 const SCOPE_OF: Readonly<Record<NamedKind, Scope | undefined>> = {
+  org: undefined,
   project: "read:org",
   app: "read:org",
   key: "read:keys",

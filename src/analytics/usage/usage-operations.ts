@@ -66,17 +66,33 @@ export const USAGE_QUERY = z.object({
   provider: FILTERS.provider,
 });
 
-type Query = z.output<typeof USAGE_QUERY>;
+/** Of an org's calls, or of those of all orgs. */
+type Query = Omit<z.output<typeof USAGE_QUERY>, "group_by"> & {
+  readonly group_by?: keyof typeof GROUPS | undefined;
+};
+
+/** For whom sums are made. */
+interface Asker extends Pick<Caller, "orgId" | "environment" | "scopes"> {
+  /** An operator's: the calls of all orgs. */
+  readonly isOfAll?: boolean;
+}
+
+const limitField = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(MAX_GROUPS)
+  .default(MAX_GROUPS)
+  .describe("So many groups at most, the dearest ones.");
 
 /** The parameters of usage alone. */
-const usageQuery = USAGE_QUERY.extend({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_GROUPS)
-    .default(MAX_GROUPS)
-    .describe("So many groups at most, the dearest ones."),
+const usageQuery = USAGE_QUERY.extend({ limit: limitField });
+
+/** Those of an operator's, over the calls of all orgs: names of projects, keys and apps are their orgs' own. */
+const installationQuery = USAGE_QUERY.omit({ project_id: true, key_id: true, tag: true }).extend({
+  group_by: z.enum(["org", "model", "provider"]).optional().describe("What the groups are."),
+  org_id: word.min(1).optional().describe("Only calls of this org."),
+  limit: limitField,
 });
 
 const itemSchema = measuredSchema.extend({ bucket: field.time("When the item begins") });
@@ -120,7 +136,8 @@ const usageSchema = z.object({
 type Row = TimedTotals & { readonly k: string };
 type Granularity = "hour" | "day";
 
-export function usageOperations({
+/** How sums are made: of one asker after the other, each within the budget of questions of the org. */
+function usageSums({
   budget,
   clock,
   waitForInserts,
@@ -128,38 +145,36 @@ export function usageOperations({
   mostTimedByTag = MOST_TIMED_BY_TAG,
 }: UsageDeps) {
   async function rowsBy<T>(
-    caller: Caller,
+    asker: Asker,
     q: Query,
     period: Period,
     key: Key,
     beside: Beside,
     keys?: string[],
   ) {
-    const { where, params: named } = selection(q, caller);
+    const { where, params: named } = selection(q, asker);
     const { sql, params } = sumsSql(key, where, period, beside);
-    return await budget.of(caller.orgId).rows<Row & T>(sql, { ...named, ...params, ...(keys && { keys }) });
+    return await budget.of(asker.orgId).rows<Row & T>(sql, { ...named, ...params, ...(keys && { keys }) });
   }
 
   /** The sums of each bucket that has calls, and those of all buckets. */
-  async function bucketsOf(caller: Caller, q: Query, period: Period, key: Key) {
-    const rows = await rowsBy<{ is_all: number }>(caller, q, period, key, { times: true, all: true });
+  async function bucketsOf(asker: Asker, q: Query, period: Period, key: Key) {
+    const rows = await rowsBy<{ is_all: number }>(asker, q, period, key, { times: true, all: true });
     return { items: rows.filter((row) => row.is_all === 0), all: rows.find((row) => row.is_all === 1) };
   }
 
   /** Times are read of the groups that are answered alone: there may be many others. */
-  async function groupsOf(caller: Caller, q: Query & { limit: number }, period: Period) {
+  async function groupsOf(asker: Asker, q: Query & { limit: number }, period: Period) {
     const group = groupOf(q);
     if (group === undefined) return { groups: [], groups_total: 0, groups_more: false };
     const key = { ...group, limit: q.limit };
-    const rows = await rowsBy<{ keys: number; calls: number }>(caller, q, period, key, { count: true });
+    const rows = await rowsBy<{ keys: number; calls: number }>(asker, q, period, key, { count: true });
     const [{ keys: total, calls } = { keys: 0, calls: 0 }] = rows;
     const isTimed = rows.length > 0 && (group.isTag !== true || calls <= mostTimedByTag);
     const listed = rows.map(({ k }) => k);
-    const timed = isTimed
-      ? await rowsBy(caller, q, period, key, { times: true, isListed: true }, listed)
-      : [];
+    const timed = isTimed ? await rowsBy(asker, q, period, key, { times: true, isListed: true }, listed) : [];
     const times = new Map(timed.map(({ k, ttft = [], duration = [] }) => [k, { ttft, duration }]));
-    const nameOf = namesOfGroups(names, q.group_by, caller, listed);
+    const nameOf = namesOfGroups(names, q.group_by, asker, listed);
     return {
       groups: rows.map((row) => ({
         key: row.k,
@@ -171,11 +186,11 @@ export function usageOperations({
     };
   }
 
-  async function comparedWith(caller: Caller, q: Query, period: Period, granularity: Granularity) {
+  async function comparedWith(asker: Asker, q: Query, period: Period, granularity: Granularity) {
     const lengthMs = period.toMs - period.fromMs;
     const before = { fromMs: period.fromMs - lengthMs, toMs: period.fromMs };
     const key = movedBucket(BUCKETS[granularity], STEP_MS[granularity], lengthMs);
-    const { items, all } = await bucketsOf(caller, q, before, key);
+    const { items, all } = await bucketsOf(asker, q, before, key);
     return {
       range: { from: isoTime(before.fromMs), to: isoTime(before.toMs) },
       totals: all === undefined ? ZERO_MEASURED : measuredOf(all),
@@ -183,39 +198,60 @@ export function usageOperations({
     };
   }
 
-  const getUsage = operation({
-    summary: "Requests, tokens and cost over a range",
-    method: "GET",
-    path: "/v1/usage",
-    access: "read:usage / viewer",
-    group: "Usage",
-    query: usageQuery,
+  async function sums(asker: Asker, q: Query & { limit: number }) {
+    const period = periodOf(q, clock.now());
+    const granularity = granularityOf(q, period);
+    groupOf(q);
+    const missingSinceMs = await waitForInserts();
+    const [{ items, all }, groups, compare] = await Promise.all([
+      bucketsOf(asker, q, period, BUCKETS[granularity]),
+      groupsOf(asker, q, period),
+      q.compare === true ? comparedWith(asker, q, period, granularity) : undefined,
+    ]);
+    return {
+      object: "usage" as const,
+      range: { from: isoTime(period.fromMs), to: isoTime(period.toMs), granularity },
+      group_by: q.group_by ?? "",
+      totals: all === undefined ? ZERO_MEASURED : measuredOf(all),
+      series: filledSeries(items, period, granularity),
+      ...groups,
+      ...incompleteSince(missingSinceMs),
+      ...(compare !== undefined && { compare }),
+    };
+  }
+
+  return sums;
+}
+
+export function usageOperations(deps: UsageDeps) {
+  const sums = usageSums(deps);
+  const same = {
     output: usageSchema,
     errors: ["query_too_large", "concurrency", "analytics_unavailable"],
-    async run({ query: q }, caller) {
-      const period = periodOf(q, clock.now());
-      const granularity = granularityOf(q, period);
-      groupOf(q);
-      const missingSinceMs = await waitForInserts();
-      const [{ items, all }, groups, compare] = await Promise.all([
-        bucketsOf(caller, q, period, BUCKETS[granularity]),
-        groupsOf(caller, q, period),
-        q.compare === true ? comparedWith(caller, q, period, granularity) : undefined,
-      ]);
-      return {
-        object: "usage" as const,
-        range: { from: isoTime(period.fromMs), to: isoTime(period.toMs), granularity },
-        group_by: q.group_by ?? "",
-        totals: all === undefined ? ZERO_MEASURED : measuredOf(all),
-        series: filledSeries(items, period, granularity),
-        ...groups,
-        ...incompleteSince(missingSinceMs),
-        ...(compare !== undefined && { compare }),
-      };
-    },
-  });
-
-  return { getUsage };
+  } as const;
+  return {
+    getUsage: operation({
+      summary: "Requests, tokens and cost over a range",
+      method: "GET",
+      path: "/v1/usage",
+      access: "read:usage / viewer",
+      group: "Usage",
+      query: usageQuery,
+      ...same,
+      run: ({ query }, caller) => sums(caller, query),
+    }),
+    operatorSumUsage: operation({
+      summary: "Requests, tokens and cost over a range, of all orgs or of one: totals, a series, and groups",
+      method: "GET",
+      path: "/v1/operator/usage/sums",
+      access: "operator",
+      group: "Operator",
+      query: installationQuery,
+      ...same,
+      run: ({ query: { org_id: orgId, ...query } }, { environment, scopes }) =>
+        sums({ orgId: orgId ?? "", environment, scopes, isOfAll: orgId === undefined }, query),
+    }),
+  };
 }
 
 export interface UsageExport {
@@ -244,13 +280,13 @@ function groupOf({ group_by, tag }: Query): Key | undefined {
 }
 
 /** Condition over `requests` or a roll-up, and its parameters. */
-function selection(q: Query, caller: Caller): { where: Condition; params: Record<string, unknown> } {
+function selection(q: Query, asker: Asker): { where: Condition; params: Record<string, unknown> } {
   const { project_id, key_id, model, provider } = q;
   const { conditions, params } = sqlOf({ project_id, key_id, model, provider });
-  const own = `org_id = {org:String}${environmentCondition(caller)}`;
+  const own = asker.isOfAll === true ? "1 = 1" : `org_id = {org:String}${environmentCondition(asker)}`;
   return {
     where: { where: [own, ...conditions].join(" AND "), isFiltered: conditions.length > 0 },
-    params: { ...params, org: caller.orgId, tag: q.tag ?? "" },
+    params: { ...params, org: asker.orgId, tag: q.tag ?? "" },
   };
 }
 

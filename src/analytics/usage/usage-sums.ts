@@ -85,6 +85,8 @@ const groupBy = (column: string): Key => ({
   limit: MAX_GROUPS,
 });
 export const GROUPS = {
+  /** An operator's alone: elsewhere all calls are of one org. */
+  org: groupBy("org_id"),
   project: groupBy("project_id"),
   key: groupBy("key_id"),
   model: groupBy("model"),

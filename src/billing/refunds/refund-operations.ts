@@ -115,6 +115,22 @@ export function refundOperations(deps: RefundOperationDeps) {
   };
 }
 
+/**
+ * Only in an act: the refund that an operator grants with a ticket, once for each ticket.
+ * @throws WeirError as of `askRefund`
+ */
+export function refundByTicket(
+  deps: Pick<RefundOperationDeps, keyof RefundDeps | "trail">,
+  caller: Caller,
+  ticket: { readonly id: string; readonly orgId: string },
+  { topupId, amountMinor }: { readonly topupId: string; readonly amountMinor: number },
+): void {
+  const request = { amountMinor, reason: `Ticket ${ticket.id}`, idempotencyKey: ticket.id };
+  const { refund } = askRefund(deps, ticket.orgId, topupId, request);
+  const after = refundWire(refund);
+  deps.trail.audit.note(caller, { act: "refund.create", target: refund.id, orgId: ticket.orgId, after });
+}
+
 const mustGet = ({ refunds }: RefundOperationDeps, orgId: string, id: string): RefundRow =>
   mustExist(refunds.get(orgId, id), "refund");
 

@@ -7,7 +7,7 @@ import type { Catalog } from "../../catalog/models/catalog.ts";
 import type { Store } from "../../store/store.ts";
 
 interface NamePorts {
-  readonly accounts: Pick<AccountTables, "project" | "key">;
+  readonly accounts: Pick<AccountTables, "org" | "project" | "key">;
   readonly catalog: Pick<Catalog, "current">;
   readonly store: Store;
 }
@@ -19,6 +19,8 @@ export function groupNames({ accounts, catalog, store }: NamePorts): GroupNames 
   /** How to name one thing; what an org's apps claim is put together once for all ids. */
   function namer(kind: NamedKind, orgId: string): (id: string) => GroupName | undefined {
     switch (kind) {
+      case "org":
+        return (id) => named(accounts.org(id)?.name);
       case "project":
         return (id) => named(ofOrg(accounts.project(id), orgId)?.name);
       case "key":

@@ -40,7 +40,7 @@ import { policiesOperations } from "../../routing/policies/operations.ts";
 import { eventOperations } from "../../store/events/operations.ts";
 import { backupOperations } from "../backup/operations.ts";
 import { type Config, isLocalOnly } from "../settings/config.ts";
-import { attentionSources } from "./attention/sources.ts";
+import { attentionSources, operatorSources } from "./attention/sources.ts";
 import { budgetPorts } from "./budget-owners.ts";
 import { callEndOf } from "./call-end.ts";
 import type { House } from "./house.ts";
@@ -142,6 +142,7 @@ const ofOperators = (house: House, { cell }: Config): readonly ByName[] => [
     ...house.people.account,
     ...house.money,
     approveCorrection: house.billing.invoices.approveCorrection,
+    refund: (caller, ticket, asked) => house.billing.refundByTicket(caller, ticket, asked),
   }),
   operatorProviderOperations(operatorProviderDeps(house, cell)),
   operatorCellOperations({ cells: house.ground.cell }),
@@ -234,6 +235,7 @@ const attentionOf = (house: House) => {
   const { accounts, isOperator } = house.people.account;
   return attentionOperations({
     attentionSources: attentionSources(house),
+    operatorSources: operatorSources(house),
     roleOf: (orgId, personId) => accounts.people.member(orgId, personId)?.role,
     isOperatorPerson(personId) {
       const user = accounts.people.user(personId);

@@ -262,6 +262,7 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/policy/redact/preview": { body: () => ({ sample: "Write to jane@example.com." }) },
   "GET /dev/mail/{id}": { values: async (world) => ({ id: await world.mailId() }) },
   "GET /v1/operator/orgs/{id}": { values: ({ orgId }) => ({ id: orgId }) },
+  "GET /v1/operator/orgs/{id}/topups": { values: ({ orgId }) => ({ id: orgId }) },
   // Each spends an org of its own: the calls of others go on.
   "POST /v1/operator/orgs/{id}/suspend": { values: newOrgId, body: () => ({ reason: "a test" }) },
   "POST /v1/operator/orgs/{id}/resume": { values: newOrgId, body: () => ({ reason: "a test" }) },

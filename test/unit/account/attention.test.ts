@@ -56,6 +56,7 @@ test("sources are asked for those alone who may see what they find", async () =>
     },
   });
   const { getAttention } = attentionOperations({
+    operatorSources: [],
     attentionSources: [
       source(["read:usage / viewer"], "usage"),
       source(["read:usage / viewer", "read:keys / viewer"], "both"),

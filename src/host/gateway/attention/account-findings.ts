@@ -23,11 +23,16 @@ export interface AccountFindingDeps {
 
 const EXPIRING_MS = 7 * DAY_MS;
 
+/** Jobs and providers: operators see them in their orgs, too. */
+export const upkeepFindings = (deps: Pick<AccountFindingDeps, "jobs" | "catalog">): AttentionSource[] => [
+  { needs: "operator", find: () => jobFindings(deps) },
+  { needs: "operator", find: () => providerFindings(deps) },
+];
+
 export const accountFindings = (deps: AccountFindingDeps): AttentionSource[] => [
   { needs: ["read:org / admin"], find: (asker) => webhookFindings(deps, asker) },
   { needs: ["read:keys / viewer"], find: (asker) => keyFindings(deps, asker) },
-  { needs: "operator", find: () => jobFindings(deps) },
-  { needs: "operator", find: () => providerFindings(deps) },
+  ...upkeepFindings(deps),
 ];
 
 /** An endpoint that somebody of the org disabled needs nobody. */
@@ -89,7 +94,7 @@ function keyFindings({ accounts, clock }: AccountFindingDeps, { orgId, environme
     }));
 }
 
-function jobFindings({ jobs }: AccountFindingDeps): Finding[] {
+function jobFindings({ jobs }: Pick<AccountFindingDeps, "jobs">): Finding[] {
   const found: Finding[] = [];
   for (const { kind, key, tries, dueMs, orgId } of jobs.givenUp()) {
     if (found.length === MOST_FOUND) break;
@@ -107,7 +112,7 @@ function jobFindings({ jobs }: AccountFindingDeps): Finding[] {
 }
 
 /** A provider without its credential serves nothing; whoever does not want it switches it off in the catalog. */
-function providerFindings({ catalog }: AccountFindingDeps): Finding[] {
+function providerFindings({ catalog }: Pick<AccountFindingDeps, "catalog">): Finding[] {
   return [...catalog.current().providers.values()]
     .filter(({ missing = [], isSwitchedOff }) => missing.length > 0 && isSwitchedOff !== true)
     .map(({ id, name, missing = [] }) => ({

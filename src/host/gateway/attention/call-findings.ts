@@ -35,7 +35,11 @@ export function callFindings(deps: CallFindingDeps): AttentionSource[] {
  * Every endpoint of the catalog that can be called and is out by what this gateway saw: which of them an org used lately is known to the
  * analytics alone, which is not asked here.
  */
-function downFindings({ clock, catalog, health }: CallFindingDeps): () => readonly Finding[] {
+export function downFindings({
+  clock,
+  catalog,
+  health,
+}: Omit<CallFindingDeps, "policies">): () => readonly Finding[] {
   let read: { readonly atMs: number; readonly found: readonly Finding[] } | undefined;
   return () => {
     const nowMs = clock.monotonic();
