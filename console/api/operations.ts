@@ -2,27 +2,45 @@
 
 /** Method, path, and who may call it, as `x-svc-access` says. */
 export const ROUTES = {
+  addMember: ["POST", "/v1/orgs/{org}/members", "write:org / admin"],
   cancelCall: ["POST", "/v1/generation/{id}/cancel", "inference / admin"],
   cancelErasure: ["DELETE", "/v1/orgs/{org}/erasure", "no key / owner"],
+  cancelMandate: ["DELETE", "/v1/credits/mandates", "write:billing / billing"],
+  changeSubscription: ["POST", "/v1/billing/subscription", "write:billing / billing"],
   closeOrg: ["POST", "/v1/orgs/{org}/close", "no key / owner"],
+  correctInvoice: ["POST", "/v1/invoices/{id}/correction", "write:billing / billing"],
   createAnalyticsUser: ["POST", "/v1/analytics/users", "no key / admin"],
+  createApp: ["POST", "/v1/apps", "write:org / admin"],
   createKey: ["POST", "/v1/keys", "write:keys / member"],
+  createMandate: ["POST", "/v1/credits/mandates", "write:billing / billing"],
+  createOrg: ["POST", "/v1/orgs", "no key / signed in"],
   createPlaygroundKey: ["POST", "/v1/playground/key", "no key / member"],
+  createProject: ["POST", "/v1/projects", "write:org / admin"],
   createProviderKey: ["POST", "/v1/provider-keys", "write:keys / admin"],
   createScimToken: ["POST", "/v1/org/scim/token", "no key / admin"],
+  createTicket: ["POST", "/v1/tickets", "write:org / everyone"],
   createTopup: ["POST", "/v1/credits/topups", "write:billing / billing"],
+  createWebhook: ["POST", "/v1/webhooks", "write:org / admin"],
   deleteAnalyticsUser: ["DELETE", "/v1/analytics/users/{id}", "no key / admin"],
+  deleteApp: ["DELETE", "/v1/apps/{slug}", "write:org / admin"],
+  deleteProject: ["DELETE", "/v1/projects/{id}", "write:org / admin"],
   deleteProviderKey: ["DELETE", "/v1/provider-keys/{id}", "write:keys / admin"],
+  deleteWebhook: ["DELETE", "/v1/webhooks/{id}", "write:org / admin"],
   downloadExport: ["GET", "/v1/orgs/{org}/exports/{id}/download", "no key / owner"],
   dryRun: ["POST", "/v1/svc/dry_run", "inference / member"],
+  endSession: ["DELETE", "/auth/sessions/{id}", "no key / signed in"],
   exportInvoices: ["GET", "/v1/invoices/export", "read:billing / billing"],
   exportOrg: ["POST", "/v1/orgs/{org}/export", "no key / owner"],
+  getApp: ["GET", "/v1/apps/{slug}", "read:org / viewer"],
   getAttention: ["GET", "/v1/attention", "key / everyone"],
   getAutoTopup: ["GET", "/v1/credits/auto-topup", "read:billing / billing"],
   getBudgets: ["GET", "/v1/usage/budgets", "read:usage / viewer"],
   getCredits: ["GET", "/v1/credits", "read:billing / everyone"],
+  getDelivery: ["GET", "/v1/webhooks/{id}/deliveries/{delivery}", "read:org / admin"],
   getDpa: ["GET", "/v1/documents/dpa", "anyone"],
+  getEvent: ["GET", "/v1/events/{id}", "read:org / viewer"],
   getInvoice: ["GET", "/v1/invoices/{id}", "read:billing / billing"],
+  getInvoiceDocument: ["GET", "/v1/invoices/{id}/document", "read:billing / billing"],
   getInvoiceHtml: ["GET", "/v1/invoices/{id}/html", "read:billing / billing"],
   getInvoicePdf: ["GET", "/v1/invoices/{id}/pdf", "read:billing / billing"],
   getKey: ["GET", "/v1/keys/{id}", "read:keys / viewer"],
@@ -32,39 +50,102 @@ export const ROUTES = {
   getModelEndpoints: ["GET", "/v1/models/{vendor}/{model}/endpoints", "key / everyone"],
   getModelStats: ["GET", "/v1/models/{vendor}/{model}/stats", "key / everyone"],
   getPricing: ["GET", "/v1/pricing", "public"],
+  getProject: ["GET", "/v1/projects/{id}", "read:org / viewer"],
   getReceipt: ["GET", "/v1/generation/{id}/receipt", "read:usage / viewer"],
+  getReceiptKeys: ["GET", "/.well-known/jwks.json", "public"],
   getRequest: ["GET", "/v1/requests/{id}", "read:usage / viewer"],
   getScimToken: ["GET", "/v1/org/scim/token", "no key / admin"],
   getSubscription: ["GET", "/v1/billing/subscription", "read:billing / billing"],
+  getTicket: ["GET", "/v1/tickets/{id}", "read:org / everyone"],
   getTopup: ["GET", "/v1/credits/topups/{id}", "read:billing / billing"],
   getUsage: ["GET", "/v1/usage", "read:usage / viewer"],
+  getWebhook: ["GET", "/v1/webhooks/{id}", "read:org / admin"],
+  inviteAgain: ["POST", "/v1/orgs/{org}/members/{user}/invitation", "write:org / admin"],
   listAnalyticsUsers: ["GET", "/v1/analytics/users", "no key / admin"],
+  listApps: ["GET", "/v1/apps", "read:org / viewer"],
   listAudit: ["GET", "/v1/audit", "read:org / admin"],
+  listDeliveries: ["GET", "/v1/webhooks/{id}/deliveries", "read:org / admin"],
+  listEvents: ["GET", "/v1/events", "read:org / viewer"],
   listExports: ["GET", "/v1/orgs/{org}/exports", "no key / owner"],
   listInvitations: ["GET", "/auth/invitations", "no key / signed in"],
   listInvoices: ["GET", "/v1/invoices", "read:billing / billing"],
   listKeys: ["GET", "/v1/keys", "read:keys / viewer"],
   listLedger: ["GET", "/v1/credits/ledger", "read:billing / everyone"],
+  listMembers: ["GET", "/v1/orgs/{org}/members", "read:org / viewer"],
   listModels: ["GET", "/v1/models", "key / everyone"],
+  listPlans: ["GET", "/v1/plans", "read:billing / billing"],
   listProjects: ["GET", "/v1/projects", "read:org / viewer"],
   listProviderKeys: ["GET", "/v1/provider-keys", "read:keys / viewer"],
   listProviders: ["GET", "/v1/providers", "public"],
   listRefunds: ["GET", "/v1/credits/refunds", "read:billing / billing"],
   listRequests: ["GET", "/v1/requests", "read:usage / viewer"],
   listScimLog: ["GET", "/v1/org/scim/log", "read:org / admin"],
+  listSessions: ["GET", "/auth/sessions", "no key / signed in"],
+  listTickets: ["GET", "/v1/tickets", "read:org / everyone"],
   listTopups: ["GET", "/v1/credits/topups", "read:billing / billing"],
+  listWebhooks: ["GET", "/v1/webhooks", "read:org / admin"],
   logout: ["POST", "/auth/logout", "public"],
+  operatorAdjust: ["POST", "/v1/operator/orgs/{id}/adjust", "operator"],
+  operatorBeginBackup: ["POST", "/v1/operator/backups", "operator"],
+  operatorCheckProviderBill: ["POST", "/v1/operator/provider-bills", "operator"],
+  operatorClosePayment: ["POST", "/v1/operator/payments/{id}/close", "operator"],
+  operatorCreateAnalyticsUser: ["POST", "/v1/operator/analytics/users", "operator"],
+  operatorDecideTicket: ["POST", "/v1/operator/tickets/{id}/decide", "operator"],
+  operatorDeleteAnalyticsUser: ["DELETE", "/v1/operator/analytics/users/{id}", "operator"],
+  operatorDropJob: ["DELETE", "/v1/operator/jobs/{kind}/{key}", "operator"],
+  operatorExportInvoices: ["GET", "/v1/operator/invoices/export", "operator"],
+  operatorFreezeBackup: ["POST", "/v1/operator/backups/{id}/freeze", "operator"],
+  operatorGetAttention: ["GET", "/v1/operator/attention", "operator"],
+  operatorGetOrg: ["GET", "/v1/operator/orgs/{id}", "operator"],
+  operatorGetProvider: ["GET", "/v1/operator/providers/{id}", "operator"],
+  operatorGetReconciliation: ["GET", "/v1/operator/reconciliation", "operator"],
+  operatorGetUsage: ["GET", "/v1/operator/usage", "operator"],
+  operatorGrant: ["POST", "/v1/operator/orgs/{id}/grant", "operator"],
+  operatorListAnalyticsUsers: ["GET", "/v1/operator/analytics/users", "operator"],
+  operatorListCells: ["GET", "/v1/operator/cells", "operator"],
+  operatorListJobs: ["GET", "/v1/operator/jobs", "operator"],
+  operatorListOrgs: ["GET", "/v1/operator/orgs", "operator"],
+  operatorListPayments: ["GET", "/v1/operator/payments", "operator"],
+  operatorListPlanOrgs: ["GET", "/v1/operator/plans/{id}/orgs", "operator"],
+  operatorListPlans: ["GET", "/v1/operator/plans", "operator"],
+  operatorListProviders: ["GET", "/v1/operator/providers", "operator"],
+  operatorListTickets: ["GET", "/v1/operator/tickets", "operator"],
+  operatorListTopups: ["GET", "/v1/operator/orgs/{id}/topups", "operator"],
+  operatorListUncharged: ["GET", "/v1/operator/uncharged", "operator"],
+  operatorListUnregistered: ["GET", "/v1/operator/invoices", "operator"],
+  operatorRecordPayment: ["POST", "/v1/operator/orgs/{id}/payments", "operator"],
+  operatorResumeOrg: ["POST", "/v1/operator/orgs/{id}/resume", "operator"],
+  operatorRetireCell: ["POST", "/v1/operator/cells/{cell}/retire", "operator"],
+  operatorRetryJob: ["POST", "/v1/operator/jobs/{kind}/{key}/retry", "operator"],
+  operatorRunReconciliation: ["POST", "/v1/operator/reconciliation", "operator"],
+  operatorSumUsage: ["GET", "/v1/operator/usage/sums", "operator"],
+  operatorSuspendOrg: ["POST", "/v1/operator/orgs/{id}/suspend", "operator"],
   previewRedaction: ["POST", "/v1/policy/redact/preview", "read:org / viewer"],
+  quoteRefund: ["GET", "/v1/credits/topups/{id}/refund/quote", "read:billing / billing"],
+  quoteSubscription: ["GET", "/v1/billing/subscription/quote", "read:billing / billing"],
   quoteTopup: ["GET", "/v1/credits/topups/quote", "read:billing / billing"],
   readCallStream: ["GET", "/v1/generation/{id}/stream", "inference / admin"],
+  redeliver: ["POST", "/v1/webhooks/{id}/deliveries/{delivery}/redeliver", "write:org / admin"],
   refundTopup: ["POST", "/v1/credits/topups/{id}/refund", "write:billing / billing"],
+  removeMember: ["DELETE", "/v1/orgs/{org}/members/{user}", "write:org / everyone"],
   requestErasure: ["POST", "/v1/orgs/{org}/erasure", "no key / owner"],
+  requestLimits: ["POST", "/v1/limits/requests", "write:keys / member"],
   resendInvoice: ["POST", "/v1/invoices/{id}/resend", "write:billing / billing"],
   revokeKey: ["DELETE", "/v1/keys/{id}", "write:keys / member"],
   revokeScimToken: ["DELETE", "/v1/org/scim/token", "no key / admin"],
   rotateKey: ["POST", "/v1/keys/{id}/rotate", "write:keys / member"],
+  rotateReceiptKey: ["POST", "/v1/operator/receipt-keys/rotate", "operator"],
+  rotateWebhook: ["POST", "/v1/webhooks/{id}/rotate", "write:org / admin"],
+  setActiveOrg: ["PUT", "/auth/active-org", "no key / signed in"],
+  setAutoTopup: ["PUT", "/v1/credits/auto-topup", "write:billing / billing"],
+  testWebhook: ["POST", "/v1/webhooks/{id}/test", "write:org / admin"],
+  transferOrg: ["POST", "/v1/orgs/{org}/transfer", "no key / owner"],
+  updateApp: ["PATCH", "/v1/apps/{slug}", "write:org / admin"],
   updateKey: ["PATCH", "/v1/keys/{id}", "write:keys / member"],
+  updateMember: ["PATCH", "/v1/orgs/{org}/members/{user}", "write:org / admin"],
   updateOrg: ["PATCH", "/v1/orgs/{org}", "write:org / admin"],
+  updateProject: ["PATCH", "/v1/projects/{id}", "write:org / admin"],
+  updateWebhook: ["PATCH", "/v1/webhooks/{id}", "write:org / admin"],
   watchLive: ["GET", "/v1/live", "key / everyone"],
 } as const;
 
@@ -72,9 +153,13 @@ export const ROUTES = {
 export const FOR_CLOSED: readonly string[] = [
   "cancelErasure",
   "closeOrg",
+  "createTicket",
   "exportOrg",
+  "quoteRefund",
   "refundTopup",
+  "removeMember",
   "requestErasure",
+  "transferOrg",
 ];
 
 /** Which levels of access each role opens. */
@@ -96,6 +181,23 @@ export const ROLE_SCOPES = {
 } as const;
 
 export interface Operations {
+  addMember: {
+    params: {
+      org: string;
+    };
+    query: undefined;
+    body: {
+      email: string;
+      role?: "owner" | "admin" | "billing" | "member" | "viewer";
+    };
+    answer: {
+      org_id: string;
+      user_id: string;
+      role: "owner" | "admin" | "billing" | "member" | "viewer";
+      email: string;
+      name?: string;
+    };
+  };
   cancelCall: {
     params: {
       id: string;
@@ -168,6 +270,129 @@ export interface Operations {
       erasure_due_at?: string;
     };
   };
+  cancelMandate: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      mandate: {
+        id: string;
+        org_id: string;
+        gateway: string;
+        method: string;
+        mandate_ref: string;
+        token_ref: string;
+        max_amount_minor: number;
+        currency: string;
+        status: "pending" | "active" | "paused" | "failed" | "cancelled";
+        pause_reason?: "failures" | "declined" | "dispute" | "bank" | "mismatch";
+        auto_topup: {
+          enabled: boolean;
+          threshold_micro: number;
+          amount_minor: number;
+        };
+        notify_hours: number;
+        consecutive_failures: number;
+        registered_at?: string;
+        created_at: string;
+        cancelled_at?: string;
+        hosted_url?: string;
+      };
+    };
+  };
+  changeSubscription: {
+    params: undefined;
+    query: undefined;
+    body: {
+      plan_id: string;
+      effective?: "now" | "period_end";
+      max_fee_micro?: number;
+    };
+    answer: {
+      subscription: {
+        org_id: string;
+        plan_id: string;
+        status: "active" | "past_due" | "cancelled";
+        period_start: string;
+        period_end: string;
+        started_at: string;
+        next_plan_id?: string;
+      };
+      plan: {
+        id: string;
+        name: string;
+        monthly_minor: number;
+        currency: string;
+        included_micro: number;
+        limits: {
+          rpm: number;
+          tpm: number;
+          concurrency: number;
+          keys: number;
+          projects: number;
+        };
+        features: {
+          sso: boolean;
+          priority_support: boolean;
+        };
+        description: string;
+        public: boolean;
+        sort: number;
+      };
+      invoice: {
+        id: string;
+        org_id: string;
+        number: string;
+        fy: string;
+        kind: "tax_invoice" | "export_invoice" | "invoice" | "statement" | "credit_note";
+        currency: "INR" | "USD";
+        place_of_supply: string;
+        supplier_gstin: string;
+        recipient_gstin: string;
+        recipient: {
+          legal_name: string;
+          gstin: string;
+          tax_id: string;
+          country: string;
+        };
+        lines: readonly ({
+          description: string;
+          kind: "credits" | "plan" | "proration" | "adjustment";
+          sac: string;
+          quantity: number;
+          unit_minor: number;
+          amount_minor: number;
+        })[];
+        taxable_minor: number;
+        cgst_minor: number;
+        sgst_minor: number;
+        igst_minor: number;
+        total_minor: number;
+        hsn_sac: string;
+        irn_status: "not_required" | "pending" | "generated" | "failed" | "cancelled";
+        irn: string;
+        topup_id: string;
+        fx_rate: string;
+        charged_rate?: string;
+        spread_bps?: number;
+        spread_minor?: number;
+        issued_at: string;
+        status: "paid" | "partially_credited" | "credited";
+        credited_minor: number;
+        plan_id?: string;
+        period_start?: string;
+        period_end?: string;
+        original_id?: string;
+        credit_note_ids?: readonly (string)[];
+        replaced_by_id?: string;
+        replaces_id?: string;
+      } | null;
+      fee_micro: number;
+      included_micro: number;
+      prorated_bps: number;
+      effective: "now" | "period_end";
+    };
+  };
   closeOrg: {
     params: {
       org: string;
@@ -232,6 +457,31 @@ export interface Operations {
       erasure_due_at?: string;
     };
   };
+  correctInvoice: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      gstin: string;
+      reason: string;
+    };
+    answer: {
+      status: "ticket";
+      ticket: {
+        id: string;
+        org_id: string;
+        kind: "limit_increase" | "invoice_correction" | "refund" | "close_org" | "other";
+        status: "open" | "approved" | "rejected" | "closed";
+        subject: string;
+        body: Record<string, string | number | boolean>;
+        created_by: string;
+        created_at: string;
+        answer?: string;
+        decided_at?: string;
+      };
+    };
+  };
   createAnalyticsUser: {
     params: undefined;
     query: undefined;
@@ -251,6 +501,25 @@ export interface Operations {
       password: string;
       url: string;
       database: string;
+    };
+  };
+  createApp: {
+    params: undefined;
+    query: undefined;
+    body: {
+      name: string;
+      slug?: string;
+      category?: "agents" | "assistant" | "coding" | "customer_support" | "data_analysis" | "education" | "games" | "image_video" | "marketing" | "productivity" | "research" | "writing" | "other";
+      url?: string;
+      public?: boolean;
+    };
+    answer: {
+      slug: string;
+      name: string;
+      category: string;
+      url: string;
+      public: boolean;
+      created_at: string;
     };
   };
   createKey: {
@@ -305,6 +574,103 @@ export interface Operations {
       secret: string;
     };
   };
+  createMandate: {
+    params: undefined;
+    query: undefined;
+    body: {
+      method: "upi" | "emandate" | "card" | "link" | "ach_debit";
+    };
+    answer: {
+      mandate: {
+        id: string;
+        org_id: string;
+        gateway: string;
+        method: string;
+        mandate_ref: string;
+        token_ref: string;
+        max_amount_minor: number;
+        currency: string;
+        status: "pending" | "active" | "paused" | "failed" | "cancelled";
+        pause_reason?: "failures" | "declined" | "dispute" | "bank" | "mismatch";
+        auto_topup: {
+          enabled: boolean;
+          threshold_micro: number;
+          amount_minor: number;
+        };
+        notify_hours: number;
+        consecutive_failures: number;
+        registered_at?: string;
+        created_at: string;
+        cancelled_at?: string;
+        hosted_url?: string;
+      };
+      url: string;
+    };
+  };
+  createOrg: {
+    params: undefined;
+    query: undefined;
+    body: {
+      slug: string;
+      name: string;
+      billing_country: string;
+      kind?: "personal" | "team" | "enterprise";
+    };
+    answer: {
+      id: string;
+      slug: string;
+      name: string;
+      kind: "personal" | "team" | "enterprise";
+      billing_country: string;
+      billing_currency: "INR" | "USD";
+      legal_name: string;
+      gstin: string;
+      tax_id: string;
+      tax_status: "unregistered" | "gst_registered" | "sez" | "overseas";
+      plan_id: string;
+      status: "active" | "suspended" | "closed";
+      role?: "owner" | "admin" | "billing" | "member" | "viewer";
+      billing_email: string;
+      billing_address: {
+        line1: string;
+        city: string;
+        state_code: string;
+        postal_code: string;
+        country: string;
+      };
+      settings: {
+        security: {
+          require_2fa: boolean;
+          session_hours: number;
+          console_ip_allow: readonly (string)[];
+          key_default_expiry_days: number;
+        };
+        timezone: string;
+        credits_low_micro?: number;
+        budget?: {
+          monthly_micro: number;
+          hard: boolean;
+          spike_alert_pct?: number;
+        };
+        hold?: "full" | "fit";
+      };
+      data_policy: {
+        logging: "on" | "metadata" | "off";
+        retention_days: number;
+        zdr: boolean;
+        no_train: boolean;
+        regions: readonly (string)[];
+        redact: {
+          presets: readonly (string)[];
+          patterns: readonly (string)[];
+        };
+      };
+      created_at: string;
+      closed_at?: string;
+      erasure_requested_at?: string;
+      erasure_due_at?: string;
+    };
+  };
   createPlaygroundKey: {
     params: undefined;
     query: undefined;
@@ -340,6 +706,36 @@ export interface Operations {
       expires_at?: string;
       revoked_at?: string;
       secret: string;
+    };
+  };
+  createProject: {
+    params: undefined;
+    query: undefined;
+    body: {
+      slug: string;
+      name: string;
+      environment?: "live" | "test";
+      budget?: {
+        monthly_micro?: number | null;
+        hard?: boolean;
+      };
+      hold?: "full" | "fit";
+    };
+    answer: {
+      id: string;
+      org_id: string;
+      slug: string;
+      name: string;
+      environment: "live" | "test";
+      status: "active" | "deleted";
+      budget: {
+        monthly_micro: number;
+        hard: boolean;
+      };
+      hold?: "full" | "fit";
+      spend_today_micro: number;
+      spend_month_micro: number;
+      created_at: string;
     };
   };
   createProviderKey: {
@@ -383,6 +779,27 @@ export interface Operations {
       last_used: string | null;
       previous_works_until: string | null;
       token: string;
+    };
+  };
+  createTicket: {
+    params: undefined;
+    query: undefined;
+    body: {
+      kind?: "refund" | "other";
+      subject: string;
+      message?: string;
+    };
+    answer: {
+      id: string;
+      org_id: string;
+      kind: "limit_increase" | "invoice_correction" | "refund" | "close_org" | "other";
+      status: "open" | "approved" | "rejected" | "closed";
+      subject: string;
+      body: Record<string, string | number | boolean>;
+      created_by: string;
+      created_at: string;
+      answer?: string;
+      decided_at?: string;
     };
   };
   createTopup: {
@@ -450,6 +867,27 @@ export interface Operations {
       };
     };
   };
+  createWebhook: {
+    params: undefined;
+    query: undefined;
+    body: {
+      url: string;
+      events?: readonly ("key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled")[];
+      description?: string;
+    };
+    answer: {
+      id: string;
+      org_id: string;
+      url: string;
+      events: readonly ("key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test")[];
+      description: string;
+      status: "active" | "disabled";
+      disabled_reason?: "manual" | "gone" | "failing";
+      previous_secret_until?: string;
+      created_at: string;
+      secret: string;
+    };
+  };
   deleteAnalyticsUser: {
     params: {
       id: string;
@@ -458,7 +896,31 @@ export interface Operations {
     body: undefined;
     answer: undefined;
   };
+  deleteApp: {
+    params: {
+      slug: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
+  deleteProject: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
   deleteProviderKey: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
+  deleteWebhook: {
     params: {
       id: string;
     };
@@ -707,6 +1169,14 @@ export interface Operations {
       price_version: string;
     };
   };
+  endSession: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
   exportInvoices: {
     params: undefined;
     query: {
@@ -733,6 +1203,21 @@ export interface Operations {
       incomplete_since?: string;
     };
   };
+  getApp: {
+    params: {
+      slug: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      slug: string;
+      name: string;
+      category: string;
+      url: string;
+      public: boolean;
+      created_at: string;
+    };
+  };
   getAttention: {
     params: undefined;
     query: undefined;
@@ -740,11 +1225,11 @@ export interface Operations {
     answer: {
       object: "list";
       data: readonly ({
-        kind: "credit_low" | "subscription_past_due" | "auto_topup_paused" | "auto_topup_failed" | "budget_used_up" | "budget_near" | "endpoint_down" | "canary_red" | "webhook_disabled" | "webhook_failing" | "key_expiring" | "job_given_up" | "provider_without_credential";
+        kind: "credit_low" | "subscription_past_due" | "auto_topup_paused" | "auto_topup_failed" | "budget_used_up" | "budget_near" | "endpoint_down" | "canary_red" | "webhook_disabled" | "webhook_failing" | "key_expiring" | "cell_silent" | "ticket_open" | "payment_parked" | "books_differ" | "invoice_unregistered" | "job_given_up" | "calls_uncharged" | "provider_without_credential";
         severity: "critical" | "warning" | "info";
         title: string;
         subject: {
-          type: "org" | "project" | "key" | "subscription" | "mandate" | "endpoint" | "policy" | "webhook" | "job" | "provider";
+          type: "org" | "project" | "key" | "subscription" | "mandate" | "endpoint" | "policy" | "webhook" | "job" | "provider" | "ticket" | "payment" | "cell" | "installation";
           id: string;
           name: string;
         };
@@ -753,7 +1238,7 @@ export interface Operations {
         link?: string;
       })[];
       left_out: readonly ({
-        kind: "credit_low" | "subscription_past_due" | "auto_topup_paused" | "auto_topup_failed" | "budget_used_up" | "budget_near" | "endpoint_down" | "canary_red" | "webhook_disabled" | "webhook_failing" | "key_expiring" | "job_given_up" | "provider_without_credential";
+        kind: "credit_low" | "subscription_past_due" | "auto_topup_paused" | "auto_topup_failed" | "budget_used_up" | "budget_near" | "endpoint_down" | "canary_red" | "webhook_disabled" | "webhook_failing" | "key_expiring" | "cell_silent" | "ticket_open" | "payment_parked" | "books_differ" | "invoice_unregistered" | "job_given_up" | "calls_uncharged" | "provider_without_credential";
         count: number;
       })[];
     };
@@ -773,6 +1258,30 @@ export interface Operations {
         max_amount_minor: number;
         currency: string;
         status: "pending" | "active" | "paused" | "failed" | "cancelled";
+        pause_reason?: "failures" | "declined" | "dispute" | "bank" | "mismatch";
+        auto_topup: {
+          enabled: boolean;
+          threshold_micro: number;
+          amount_minor: number;
+        };
+        notify_hours: number;
+        consecutive_failures: number;
+        registered_at?: string;
+        created_at: string;
+        cancelled_at?: string;
+        hosted_url?: string;
+      } | null;
+      registering: {
+        id: string;
+        org_id: string;
+        gateway: string;
+        method: string;
+        mandate_ref: string;
+        token_ref: string;
+        max_amount_minor: number;
+        currency: string;
+        status: "pending" | "active" | "paused" | "failed" | "cancelled";
+        pause_reason?: "failures" | "declined" | "dispute" | "bank" | "mismatch";
         auto_topup: {
           enabled: boolean;
           threshold_micro: number;
@@ -790,6 +1299,14 @@ export interface Operations {
         threshold_micro: number;
         amount_minor: number;
       };
+      debit: {
+        status: "announced" | "under_way";
+        currency: "INR" | "USD";
+        total_minor: number;
+        due_at: string;
+        topup_id?: string;
+      } | null;
+      next_try_at?: string;
       rail: string;
       methods: readonly ("upi" | "emandate" | "card" | "link" | "ach_debit")[];
       cap_minor: number;
@@ -852,11 +1369,60 @@ export interface Operations {
       fx_day: string;
     };
   };
+  getDelivery: {
+    params: {
+      id: string;
+      delivery: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      event_id: string;
+      type: "key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test";
+      attempt: number;
+      status: "pending" | "delivered" | "failed";
+      http_status: number;
+      duration_ms: number;
+      response: string;
+      error: string;
+      request?: string;
+      headers: Record<string, string>;
+      created_at: string;
+      attempted_at?: string;
+      next_at?: string;
+      url: string;
+      event_kept: boolean;
+      body?: string;
+      response_headers: Record<string, string>;
+      attempts: readonly ({
+        attempt: number;
+        attempted_at: string;
+        http_status: number;
+        duration_ms: number;
+        error: string;
+      })[];
+    };
+  };
   getDpa: {
     params: undefined;
     query: undefined;
     body: undefined;
     answer: string;
+  };
+  getEvent: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      type: "key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test";
+      created_at: string;
+      org_id: string;
+      data: unknown;
+    };
   };
   getInvoice: {
     params: {
@@ -908,6 +1474,56 @@ export interface Operations {
       period_start?: string;
       period_end?: string;
       original_id?: string;
+      credit_note_ids?: readonly (string)[];
+      replaced_by_id?: string;
+      replaces_id?: string;
+    };
+  };
+  getInvoiceDocument: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      title: string;
+      number: string;
+      supplier: {
+        heading: string;
+        name: string;
+        lines: readonly (string)[];
+      };
+      recipient: {
+        heading: string;
+        name: string;
+        lines: readonly (string)[];
+      };
+      facts: readonly ({
+        name: string;
+        value: string;
+      })[];
+      columns: readonly ({
+        title: string;
+        is_number: boolean;
+      })[];
+      rows: readonly (readonly (string)[])[];
+      totals: readonly ({
+        name: string;
+        value: string;
+        is_strong: boolean;
+      })[];
+      words: {
+        name: string;
+        value: string;
+      };
+      notes: readonly (string)[];
+      registration: {
+        facts: readonly ({
+          name: string;
+          value: string;
+        })[];
+      } | null;
+      signature: readonly (string)[];
     };
   };
   getInvoiceHtml: {
@@ -1129,6 +1745,7 @@ export interface Operations {
         ends_at: string;
         ip_prefix: string;
         user_agent: string;
+        second_factor: boolean;
         current: boolean;
       };
     };
@@ -1364,6 +1981,29 @@ export interface Operations {
       generated_at: string;
     };
   };
+  getProject: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      org_id: string;
+      slug: string;
+      name: string;
+      environment: "live" | "test";
+      status: "active" | "deleted";
+      budget: {
+        monthly_micro: number;
+        hard: boolean;
+      };
+      hold?: "full" | "fit";
+      spend_today_micro: number;
+      spend_month_micro: number;
+      created_at: string;
+    };
+  };
   getReceipt: {
     params: {
       id: string;
@@ -1371,6 +2011,21 @@ export interface Operations {
     query: undefined;
     body: undefined;
     answer: undefined;
+  };
+  getReceiptKeys: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      keys: readonly ({
+        kty: "OKP";
+        crv: "Ed25519";
+        x: string;
+        kid: string;
+        alg: "EdDSA";
+        use: "sig";
+      })[];
+    };
   };
   getRequest: {
     params: {
@@ -1604,6 +2259,25 @@ export interface Operations {
       };
     };
   };
+  getTicket: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      org_id: string;
+      kind: "limit_increase" | "invoice_correction" | "refund" | "close_org" | "other";
+      status: "open" | "approved" | "rejected" | "closed";
+      subject: string;
+      body: Record<string, string | number | boolean>;
+      created_by: string;
+      created_at: string;
+      answer?: string;
+      decided_at?: string;
+    };
+  };
   getTopup: {
     params: {
       id: string;
@@ -1768,6 +2442,49 @@ export interface Operations {
       };
     };
   };
+  getWebhook: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      org_id: string;
+      url: string;
+      events: readonly ("key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test")[];
+      description: string;
+      status: "active" | "disabled";
+      disabled_reason?: "manual" | "gone" | "failing";
+      previous_secret_until?: string;
+      created_at: string;
+      waiting: number;
+      last_delivered_at?: string;
+      failing_since?: string;
+    };
+  };
+  inviteAgain: {
+    params: {
+      org: string;
+      user: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      org_id: string;
+      user_id: string;
+      role: "owner" | "admin" | "billing" | "member" | "viewer";
+      email: string;
+      name?: string;
+      status: "active" | "invited" | "lapsed" | "disabled";
+      since: string;
+      is_managed: boolean;
+      invitation?: {
+        expires_at: string | null;
+        invited_by: string;
+      };
+    };
+  };
   listAnalyticsUsers: {
     params: undefined;
     query: undefined;
@@ -1787,10 +2504,27 @@ export interface Operations {
       database: string;
     };
   };
+  listApps: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        slug: string;
+        name: string;
+        category: string;
+        url: string;
+        public: boolean;
+        created_at: string;
+      })[];
+    };
+  };
   listAudit: {
     params: undefined;
     query: {
       actor?: string;
+      actor_kind?: "key" | "person" | "directory" | "operator" | "system" | "nobody";
       act?: string;
       target?: string;
       since?: string;
@@ -1819,6 +2553,62 @@ export interface Operations {
         request_id: string;
         ip_prefix: string;
         user_agent: string;
+      })[];
+      next_cursor: string;
+    };
+  };
+  listDeliveries: {
+    params: {
+      id: string;
+    };
+    query: {
+      status?: "pending" | "delivered" | "failed";
+      type?: "key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test";
+      event?: string;
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        event_id: string;
+        type: "key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test";
+        attempt: number;
+        status: "pending" | "delivered" | "failed";
+        http_status: number;
+        duration_ms: number;
+        response: string;
+        error: string;
+        request?: string;
+        headers?: Record<string, string>;
+        created_at: string;
+        attempted_at?: string;
+        next_at?: string;
+      })[];
+      next_cursor: string;
+    };
+  };
+  listEvents: {
+    params: undefined;
+    query: {
+      type?: "key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test" | readonly ("key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test")[];
+      target?: string;
+      since?: string;
+      until?: string;
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        type: "key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test";
+        created_at: string;
+        org_id: string;
+        data: unknown;
       })[];
       next_cursor: string;
     };
@@ -1915,6 +2705,9 @@ export interface Operations {
         period_start?: string;
         period_end?: string;
         original_id?: string;
+        credit_note_ids?: readonly (string)[];
+        replaced_by_id?: string;
+        replaces_id?: string;
       })[];
       next_cursor: string;
     };
@@ -1927,6 +2720,7 @@ export interface Operations {
       kind?: "key" | "playground" | "any";
       status?: "active" | "rotating" | "revoked" | "expired";
       created_by?: string;
+      person_id?: string;
       limit?: number;
       cursor?: string;
     };
@@ -1994,6 +2788,30 @@ export interface Operations {
       incomplete_since?: string;
     };
   };
+  listMembers: {
+    params: {
+      org: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        org_id: string;
+        user_id: string;
+        role: "owner" | "admin" | "billing" | "member" | "viewer";
+        email: string;
+        name?: string;
+        status: "active" | "invited" | "lapsed" | "disabled";
+        since: string;
+        is_managed: boolean;
+        invitation?: {
+          expires_at: string | null;
+          invited_by: string;
+        };
+      })[];
+    };
+  };
   listModels: {
     params: undefined;
     query: {
@@ -2048,6 +2866,34 @@ export interface Operations {
         uptime_30d: number;
         ttft_p50_ms: number;
         requests_7d: number;
+      })[];
+    };
+  };
+  listPlans: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      data: readonly ({
+        id: string;
+        name: string;
+        monthly_minor: number;
+        currency: string;
+        included_micro: number;
+        limits: {
+          rpm: number;
+          tpm: number;
+          concurrency: number;
+          keys: number;
+          projects: number;
+        };
+        features: {
+          sso: boolean;
+          priority_support: boolean;
+        };
+        description: string;
+        public: boolean;
+        sort: number;
       })[];
     };
   };
@@ -2221,6 +3067,48 @@ export interface Operations {
       next_cursor: string;
     };
   };
+  listSessions: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        created_at: string;
+        ends_at: string;
+        ip_prefix: string;
+        user_agent: string;
+        second_factor: boolean;
+        current: boolean;
+      })[];
+    };
+  };
+  listTickets: {
+    params: undefined;
+    query: {
+      kind?: "limit_increase" | "invoice_correction" | "refund" | "close_org" | "other";
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        org_id: string;
+        kind: "limit_increase" | "invoice_correction" | "refund" | "close_org" | "other";
+        status: "open" | "approved" | "rejected" | "closed";
+        subject: string;
+        body: Record<string, string | number | boolean>;
+        created_by: string;
+        created_at: string;
+        answer?: string;
+        decided_at?: string;
+      })[];
+      next_cursor: string;
+    };
+  };
   listTopups: {
     params: undefined;
     query: {
@@ -2259,12 +3147,1358 @@ export interface Operations {
       next_cursor: string;
     };
   };
+  listWebhooks: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        org_id: string;
+        url: string;
+        events: readonly ("key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test")[];
+        description: string;
+        status: "active" | "disabled";
+        disabled_reason?: "manual" | "gone" | "failing";
+        previous_secret_until?: string;
+        created_at: string;
+        waiting: number;
+        last_delivered_at?: string;
+        failing_since?: string;
+      })[];
+    };
+  };
   logout: {
     params: undefined;
     query: undefined;
     body: undefined;
     answer: {
       logout_url: string;
+    };
+  };
+  operatorAdjust: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      amount_micro_usd: number;
+      reason: string;
+      idempotency_key: string;
+    };
+    answer: {
+      seq: number;
+      kind: "grant" | "adjustment";
+      amount_micro_usd: number;
+      balance_micro_usd: number;
+      created_at: string;
+      replay: boolean;
+    };
+  };
+  operatorBeginBackup: {
+    params: undefined;
+    query: undefined;
+    body: {
+      records: boolean;
+    };
+    answer: {
+      id: string;
+      frame: number;
+      release: string;
+      records: "embedded" | "server" | "none";
+    };
+  };
+  operatorCheckProviderBill: {
+    params: undefined;
+    query: undefined;
+    body: {
+      provider: string;
+      format?: "plain" | "openai" | "anthropic";
+      csv?: string;
+      json?: string;
+      tolerance_bps?: number;
+    };
+    answer: {
+      object: "provider_bill";
+      provider: string;
+      counts: {
+        matched: number;
+        drift: number;
+        unbilled: number;
+        unrecorded: number;
+      };
+      unpriced_requests: number;
+      totals: {
+        billed: {
+          requests: number | null;
+          input_tokens: number | null;
+          output_tokens: number | null;
+          cache_read_tokens: number | null;
+          cache_write_tokens: number | null;
+          cost_micro: number | null;
+        };
+        recorded: {
+          requests: number | null;
+          input_tokens: number | null;
+          output_tokens: number | null;
+          cache_read_tokens: number | null;
+          cache_write_tokens: number | null;
+          cost_micro: number | null;
+        };
+        drift: {
+          requests: number | null;
+          input_tokens: number | null;
+          output_tokens: number | null;
+          cache_read_tokens: number | null;
+          cache_write_tokens: number | null;
+          cost_micro: number | null;
+        };
+      };
+      complete: boolean;
+      data: readonly ({
+        day: string;
+        model: string;
+        kind: "matched" | "drift" | "unbilled" | "unrecorded";
+        billed: {
+          requests: number | null;
+          input_tokens: number | null;
+          output_tokens: number | null;
+          cache_read_tokens: number | null;
+          cache_write_tokens: number | null;
+          cost_micro: number | null;
+        };
+        recorded: {
+          requests: number | null;
+          input_tokens: number | null;
+          output_tokens: number | null;
+          cache_read_tokens: number | null;
+          cache_write_tokens: number | null;
+          cost_micro: number | null;
+        };
+        drift: {
+          requests: number | null;
+          input_tokens: number | null;
+          output_tokens: number | null;
+          cache_read_tokens: number | null;
+          cache_write_tokens: number | null;
+          cost_micro: number | null;
+        };
+        unpriced_requests: number;
+        estimated_requests: number;
+      })[];
+      incomplete_since?: string;
+    };
+  };
+  operatorClosePayment: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      outcome: string;
+    };
+    answer: {
+      id: string;
+      reason: "amount_differs" | "currency_differs" | "paid_twice" | "unknown_payment" | "refund_does_not_fit" | "refund_failed_late" | "fraud_warning" | "reconciliation";
+      gateway: string;
+      ref: string;
+      org_id: string;
+      topup_id: string;
+      currency: string;
+      amount_minor: number;
+      detail: string;
+      created_at: string;
+      closed_at?: string;
+      outcome?: string;
+    };
+  };
+  operatorCreateAnalyticsUser: {
+    params: undefined;
+    query: undefined;
+    body: {
+      name: string;
+      expires_in?: number;
+      expires_at?: string;
+    };
+    answer: {
+      id: string;
+      object: "analytics_user";
+      name: string;
+      org_id: string;
+      username: string;
+      created_at: string;
+      expires_at: string;
+      password: string;
+      url: string;
+      database: string;
+    };
+  };
+  operatorDecideTicket: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      status: "approved" | "rejected" | "closed";
+      answer?: string;
+      rpm?: number;
+      refund?: {
+        topup_id: string;
+        amount_minor: number;
+      };
+    };
+    answer: {
+      id: string;
+      org_id: string;
+      kind: "limit_increase" | "invoice_correction" | "refund" | "close_org" | "other";
+      status: "open" | "approved" | "rejected" | "closed";
+      subject: string;
+      body: Record<string, string | number | boolean>;
+      created_by: string;
+      created_at: string;
+      answer?: string;
+      decided_at?: string;
+    };
+  };
+  operatorDeleteAnalyticsUser: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
+  operatorDropJob: {
+    params: {
+      kind: string;
+      key: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
+  operatorExportInvoices: {
+    params: undefined;
+    query: {
+      month?: string;
+      format?: "csv" | "json" | "gstr1";
+    };
+    body: undefined;
+    answer: string;
+  };
+  operatorFreezeBackup: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      frozen: string | null;
+    };
+  };
+  operatorGetAttention: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        kind: "credit_low" | "subscription_past_due" | "auto_topup_paused" | "auto_topup_failed" | "budget_used_up" | "budget_near" | "endpoint_down" | "canary_red" | "webhook_disabled" | "webhook_failing" | "key_expiring" | "cell_silent" | "ticket_open" | "payment_parked" | "books_differ" | "invoice_unregistered" | "job_given_up" | "calls_uncharged" | "provider_without_credential";
+        severity: "critical" | "warning" | "info";
+        title: string;
+        subject: {
+          type: "org" | "project" | "key" | "subscription" | "mandate" | "endpoint" | "policy" | "webhook" | "job" | "provider" | "ticket" | "payment" | "cell" | "installation";
+          id: string;
+          name: string;
+        };
+        since: string | null;
+        details?: Record<string, string | number>;
+        link?: string;
+      })[];
+      left_out: readonly ({
+        kind: "credit_low" | "subscription_past_due" | "auto_topup_paused" | "auto_topup_failed" | "budget_used_up" | "budget_near" | "endpoint_down" | "canary_red" | "webhook_disabled" | "webhook_failing" | "key_expiring" | "cell_silent" | "ticket_open" | "payment_parked" | "books_differ" | "invoice_unregistered" | "job_given_up" | "calls_uncharged" | "provider_without_credential";
+        count: number;
+      })[];
+    };
+  };
+  operatorGetOrg: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      slug: string;
+      name: string;
+      kind: "personal" | "team" | "enterprise";
+      billing_country: string;
+      billing_currency: "INR" | "USD";
+      legal_name: string;
+      gstin: string;
+      tax_id: string;
+      tax_status: "unregistered" | "gst_registered" | "sez" | "overseas";
+      plan_id: string;
+      status: "active" | "suspended" | "closed";
+      role?: "owner" | "admin" | "billing" | "member" | "viewer";
+      billing_email: string;
+      billing_address: {
+        line1: string;
+        city: string;
+        state_code: string;
+        postal_code: string;
+        country: string;
+      };
+      settings: {
+        security: {
+          require_2fa: boolean;
+          session_hours: number;
+          console_ip_allow: readonly (string)[];
+          key_default_expiry_days: number;
+        };
+        timezone: string;
+        credits_low_micro?: number;
+        budget?: {
+          monthly_micro: number;
+          hard: boolean;
+          spike_alert_pct?: number;
+        };
+        hold?: "full" | "fit";
+      };
+      data_policy: {
+        logging: "on" | "metadata" | "off";
+        retention_days: number;
+        zdr: boolean;
+        no_train: boolean;
+        regions: readonly (string)[];
+        redact: {
+          presets: readonly (string)[];
+          patterns: readonly (string)[];
+        };
+      };
+      created_at: string;
+      closed_at?: string;
+      erasure_requested_at?: string;
+      erasure_due_at?: string;
+      balance_micro_usd: number;
+      members: number;
+      projects: number;
+    };
+  };
+  operatorGetProvider: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      name: string;
+      status: "active" | "inactive";
+      switched_off: boolean;
+      simulated: boolean;
+      dialects: readonly (string)[];
+      regions: readonly (string)[];
+      missing: readonly (string)[];
+      variables: readonly ({
+        name: string;
+        use: "credential" | "address";
+        is_set: boolean;
+        key_id?: string;
+      })[];
+      keys: readonly ({
+        id: string;
+        status: "ready" | "resting" | "refused";
+        resting_at: number;
+        until: string | null;
+        why: "refused" | "forbidden" | "capacity" | null;
+      })[];
+      org_keys: number;
+      models: number;
+      endpoints: number;
+      configured_endpoints: number;
+      states: {
+        healthy: number;
+        degraded: number;
+        failing: number;
+        saturated: number;
+        unknown: number;
+      };
+      refusals: readonly ({
+        meaning: string;
+        row: string;
+        http_status: number;
+        error_class: string;
+        attempts: number;
+        own_key_attempts: number;
+        last_at: string;
+        last_code: string;
+      })[];
+      cell: string;
+      analytics: boolean;
+      all_endpoints: readonly ({
+        id: string;
+        model: string;
+        region: string;
+        status: "active" | "inactive";
+        state: "healthy" | "degraded" | "failing" | "saturated" | "unknown";
+        error_rate: number;
+        out_until: string | null;
+        last_failure: string;
+        down_since: string | null;
+        ttft_ms: number | null;
+        tokens_per_second: number | null;
+        resting_keys: readonly ({
+          key_id: string;
+          until: string;
+          why: "refused" | "forbidden" | "capacity";
+        })[];
+      })[];
+    };
+  };
+  operatorGetReconciliation: {
+    params: undefined;
+    query: {
+      day?: string;
+      fresh?: "0" | "1" | "true" | "false";
+    };
+    body: undefined;
+    answer: {
+      object: "reconciliation";
+      day: string;
+      stored: boolean;
+      ran_at: string;
+      complete: boolean;
+      balanced: boolean;
+      counts: Record<string, number>;
+      findings: readonly ({
+        kind: "paid_not_credited" | "credited_not_paid" | "amount_differs" | "refund_unknown" | "refund_missing" | "dispute_unknown" | "no_ledger_entry" | "ledger_without_topup" | "ledger_without_refund" | "no_invoice" | "no_credit_note" | "invoice_without_payment" | "series_gap" | "balance_not_sum" | "parked_open" | "fee_differs";
+        level: "fault" | "info";
+        state: "open" | "healed" | "parked";
+        meaning: string;
+        org_id: string;
+        gateway: string;
+        ref: string;
+        subject_id: string;
+        currency: string;
+        amount_minor: number;
+        detail: string;
+      })[];
+      totals: {
+        gateway_payments: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        gateway_refunds: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        gateway_disputes: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        gateway_settlements: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        topups: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        refunds: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        invoices: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        credit_notes: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+      };
+      ledger: {
+        entries: number;
+        orgs: number;
+      };
+    };
+  };
+  operatorGetUsage: {
+    params: undefined;
+    query: {
+      range?: "24h" | "7d" | "30d" | "90d" | "custom";
+      from?: string;
+      to?: string;
+      sort?: "cost" | "requests" | "bytes";
+      limit?: number;
+    };
+    body: undefined;
+    answer: {
+      object: "operator_usage";
+      range: {
+        from: string;
+        to: string;
+      };
+      incomplete_since?: string;
+      totals: {
+        requests: number;
+        ok: number;
+        errors: number;
+        input_tokens: number;
+        output_tokens: number;
+        cache_read_tokens: number;
+        cache_write_tokens: number;
+        reasoning_tokens: number;
+        cost_micro: number;
+      };
+      tables: readonly ({
+        name: string;
+        rows: number;
+        bytes: number;
+      })[];
+      orgs: readonly ({
+        org_id: string;
+        requests: number;
+        ok: number;
+        errors: number;
+        input_tokens: number;
+        output_tokens: number;
+        cache_read_tokens: number;
+        cache_write_tokens: number;
+        reasoning_tokens: number;
+        cost_micro: number;
+        stored: {
+          records: number;
+          record_bytes: number;
+          payloads: number;
+          payload_bytes: number;
+        };
+      })[];
+    };
+  };
+  operatorGrant: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      amount_micro_usd: number;
+      reason: string;
+      idempotency_key: string;
+    };
+    answer: {
+      seq: number;
+      kind: "grant" | "adjustment";
+      amount_micro_usd: number;
+      balance_micro_usd: number;
+      created_at: string;
+      replay: boolean;
+    };
+  };
+  operatorListAnalyticsUsers: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        object: "analytics_user";
+        name: string;
+        org_id: string;
+        username: string;
+        created_at: string;
+        expires_at: string;
+      })[];
+      url?: string;
+      database: string;
+    };
+  };
+  operatorListCells: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      version: number | null;
+      data: readonly ({
+        cell: string;
+        status: "alive" | "silent" | "left" | "retired";
+        life: number;
+        version: number | null;
+        silent_ms: number | null;
+        awaited: boolean;
+        leased_orgs: number;
+        leased_micro_usd: number | null;
+      })[];
+    };
+  };
+  operatorListJobs: {
+    params: undefined;
+    query: {
+      kind?: string;
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        kind: string;
+        key: string;
+        org_id: string;
+        tries: number;
+        error: string;
+        created_at: string;
+        given_up_at: string;
+      })[];
+      next_cursor: string;
+    };
+  };
+  operatorListOrgs: {
+    params: undefined;
+    query: {
+      q?: string;
+      status?: "active" | "suspended" | "closed";
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        slug: string;
+        name: string;
+        kind: "personal" | "team" | "enterprise";
+        billing_country: string;
+        billing_currency: "INR" | "USD";
+        legal_name: string;
+        gstin: string;
+        tax_id: string;
+        tax_status: "unregistered" | "gst_registered" | "sez" | "overseas";
+        plan_id: string;
+        status: "active" | "suspended" | "closed";
+        role?: "owner" | "admin" | "billing" | "member" | "viewer";
+        billing_email: string;
+        billing_address: {
+          line1: string;
+          city: string;
+          state_code: string;
+          postal_code: string;
+          country: string;
+        };
+        settings: {
+          security: {
+            require_2fa: boolean;
+            session_hours: number;
+            console_ip_allow: readonly (string)[];
+            key_default_expiry_days: number;
+          };
+          timezone: string;
+          credits_low_micro?: number;
+          budget?: {
+            monthly_micro: number;
+            hard: boolean;
+            spike_alert_pct?: number;
+          };
+          hold?: "full" | "fit";
+        };
+        data_policy: {
+          logging: "on" | "metadata" | "off";
+          retention_days: number;
+          zdr: boolean;
+          no_train: boolean;
+          regions: readonly (string)[];
+          redact: {
+            presets: readonly (string)[];
+            patterns: readonly (string)[];
+          };
+        };
+        created_at: string;
+        closed_at?: string;
+        erasure_requested_at?: string;
+        erasure_due_at?: string;
+      })[];
+      next_cursor: string;
+    };
+  };
+  operatorListPayments: {
+    params: undefined;
+    query: {
+      status?: "open" | "closed";
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        reason: "amount_differs" | "currency_differs" | "paid_twice" | "unknown_payment" | "refund_does_not_fit" | "refund_failed_late" | "fraud_warning" | "reconciliation";
+        gateway: string;
+        ref: string;
+        org_id: string;
+        topup_id: string;
+        currency: string;
+        amount_minor: number;
+        detail: string;
+        created_at: string;
+        closed_at?: string;
+        outcome?: string;
+      })[];
+      next_cursor: string;
+    };
+  };
+  operatorListPlanOrgs: {
+    params: {
+      id: string;
+    };
+    query: {
+      raised?: string;
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        slug: string;
+        name: string;
+        status: "active" | "suspended" | "closed";
+        raised: readonly ({
+          key_id: string;
+          name: string;
+          rpm: number;
+        })[];
+      })[];
+      next_cursor: string;
+    };
+  };
+  operatorListPlans: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        default: boolean;
+        rpm: number;
+        tpm: number;
+        concurrency: number;
+        keys: number;
+        projects: number;
+        auto_approve: number;
+        features: {
+          sso: boolean;
+          priority_support: boolean;
+        };
+        orgs: number;
+      })[];
+    };
+  };
+  operatorListProviders: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        name: string;
+        status: "active" | "inactive";
+        switched_off: boolean;
+        simulated: boolean;
+        dialects: readonly (string)[];
+        regions: readonly (string)[];
+        missing: readonly (string)[];
+        variables: readonly ({
+          name: string;
+          use: "credential" | "address";
+          is_set: boolean;
+          key_id?: string;
+        })[];
+        keys: readonly ({
+          id: string;
+          status: "ready" | "resting" | "refused";
+          resting_at: number;
+          until: string | null;
+          why: "refused" | "forbidden" | "capacity" | null;
+        })[];
+        org_keys: number;
+        models: number;
+        endpoints: number;
+        configured_endpoints: number;
+        states: {
+          healthy: number;
+          degraded: number;
+          failing: number;
+          saturated: number;
+          unknown: number;
+        };
+        troubled: readonly ({
+          id: string;
+          model: string;
+          region: string;
+          status: "active" | "inactive";
+          state: "healthy" | "degraded" | "failing" | "saturated" | "unknown";
+          error_rate: number;
+          out_until: string | null;
+          last_failure: string;
+          down_since: string | null;
+          ttft_ms: number | null;
+          tokens_per_second: number | null;
+          resting_keys: readonly ({
+            key_id: string;
+            until: string;
+            why: "refused" | "forbidden" | "capacity";
+          })[];
+        })[];
+        refusals: readonly ({
+          meaning: string;
+          row: string;
+          http_status: number;
+          error_class: string;
+          attempts: number;
+          own_key_attempts: number;
+          last_at: string;
+          last_code: string;
+        })[];
+      })[];
+      cell: string;
+      analytics: boolean;
+    };
+  };
+  operatorListTickets: {
+    params: undefined;
+    query: {
+      kind?: "limit_increase" | "invoice_correction" | "refund" | "close_org" | "other";
+      limit?: number;
+      cursor?: string;
+      status?: "open" | "approved" | "rejected" | "closed";
+      org_id?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        org_id: string;
+        kind: "limit_increase" | "invoice_correction" | "refund" | "close_org" | "other";
+        status: "open" | "approved" | "rejected" | "closed";
+        subject: string;
+        body: Record<string, string | number | boolean>;
+        created_by: string;
+        created_at: string;
+        answer?: string;
+        decided_at?: string;
+      })[];
+      next_cursor: string;
+    };
+  };
+  operatorListTopups: {
+    params: {
+      id: string;
+    };
+    query: {
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        org_id: string;
+        gateway: string;
+        gateway_ref: string;
+        payment_ref?: string;
+        currency: string;
+        amount_minor: number;
+        tax_minor: number;
+        total_minor: number;
+        fee_minor: number;
+        fx_rate: string;
+        mid_rate: string;
+        spread_bps: number;
+        spread_minor: number;
+        credits_micro: number;
+        method: string;
+        status: "pending" | "paid" | "failed" | "expired" | "partially_refunded" | "refunded" | "disputed";
+        invoice_id?: string;
+        source: "checkout" | "auto_topup" | "offline";
+        refunded_minor: number;
+        failure?: string;
+        created_at: string;
+        paid_at?: string;
+        checkout_url?: string;
+        refundable_minor: number;
+      })[];
+      next_cursor: string;
+    };
+  };
+  operatorListUncharged: {
+    params: undefined;
+    query: {
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        org_id: string;
+        request_id: string;
+        amount_micro_usd: number;
+        settled_at: string;
+      })[];
+      next_cursor: string;
+    };
+  };
+  operatorListUnregistered: {
+    params: undefined;
+    query: {
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        id: string;
+        org_id: string;
+        number: string;
+        issued_at: string;
+        irn_status: "pending" | "failed";
+        overdue: boolean;
+      })[];
+      next_cursor: string;
+    };
+  };
+  operatorRecordPayment: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      amount_minor: number;
+      reference: string;
+      reason: string;
+    };
+    answer: {
+      id: string;
+      org_id: string;
+      gateway: string;
+      gateway_ref: string;
+      payment_ref?: string;
+      currency: string;
+      amount_minor: number;
+      tax_minor: number;
+      total_minor: number;
+      fee_minor: number;
+      fx_rate: string;
+      mid_rate: string;
+      spread_bps: number;
+      spread_minor: number;
+      credits_micro: number;
+      method: string;
+      status: "pending" | "paid" | "failed" | "expired" | "partially_refunded" | "refunded" | "disputed";
+      invoice_id?: string;
+      source: "checkout" | "auto_topup" | "offline";
+      refunded_minor: number;
+      failure?: string;
+      created_at: string;
+      paid_at?: string;
+      checkout_url?: string;
+    };
+  };
+  operatorResumeOrg: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      reason: string;
+    };
+    answer: {
+      id: string;
+      slug: string;
+      name: string;
+      kind: "personal" | "team" | "enterprise";
+      billing_country: string;
+      billing_currency: "INR" | "USD";
+      legal_name: string;
+      gstin: string;
+      tax_id: string;
+      tax_status: "unregistered" | "gst_registered" | "sez" | "overseas";
+      plan_id: string;
+      status: "active" | "suspended" | "closed";
+      role?: "owner" | "admin" | "billing" | "member" | "viewer";
+      billing_email: string;
+      billing_address: {
+        line1: string;
+        city: string;
+        state_code: string;
+        postal_code: string;
+        country: string;
+      };
+      settings: {
+        security: {
+          require_2fa: boolean;
+          session_hours: number;
+          console_ip_allow: readonly (string)[];
+          key_default_expiry_days: number;
+        };
+        timezone: string;
+        credits_low_micro?: number;
+        budget?: {
+          monthly_micro: number;
+          hard: boolean;
+          spike_alert_pct?: number;
+        };
+        hold?: "full" | "fit";
+      };
+      data_policy: {
+        logging: "on" | "metadata" | "off";
+        retention_days: number;
+        zdr: boolean;
+        no_train: boolean;
+        regions: readonly (string)[];
+        redact: {
+          presets: readonly (string)[];
+          patterns: readonly (string)[];
+        };
+      };
+      created_at: string;
+      closed_at?: string;
+      erasure_requested_at?: string;
+      erasure_due_at?: string;
+      balance_micro_usd: number;
+      members: number;
+      projects: number;
+    };
+  };
+  operatorRetireCell: {
+    params: {
+      cell: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      cell: string;
+      status: "retired";
+    };
+  };
+  operatorRetryJob: {
+    params: {
+      kind: string;
+      key: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      kind: string;
+      key: string;
+      status: "waiting";
+    };
+  };
+  operatorRunReconciliation: {
+    params: undefined;
+    query: undefined;
+    body: {
+      day?: string;
+    };
+    answer: {
+      object: "reconciliation";
+      day: string;
+      stored: boolean;
+      ran_at: string;
+      complete: boolean;
+      balanced: boolean;
+      counts: Record<string, number>;
+      findings: readonly ({
+        kind: "paid_not_credited" | "credited_not_paid" | "amount_differs" | "refund_unknown" | "refund_missing" | "dispute_unknown" | "no_ledger_entry" | "ledger_without_topup" | "ledger_without_refund" | "no_invoice" | "no_credit_note" | "invoice_without_payment" | "series_gap" | "balance_not_sum" | "parked_open" | "fee_differs";
+        level: "fault" | "info";
+        state: "open" | "healed" | "parked";
+        meaning: string;
+        org_id: string;
+        gateway: string;
+        ref: string;
+        subject_id: string;
+        currency: string;
+        amount_minor: number;
+        detail: string;
+      })[];
+      totals: {
+        gateway_payments: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        gateway_refunds: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        gateway_disputes: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        gateway_settlements: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        topups: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        refunds: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        invoices: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+        credit_notes: readonly ({
+          currency: "INR" | "USD";
+          count: number;
+          amount_minor: number;
+          fee_minor: number;
+        })[];
+      };
+      ledger: {
+        entries: number;
+        orgs: number;
+      };
+    };
+  };
+  operatorSumUsage: {
+    params: undefined;
+    query: {
+      range?: "24h" | "7d" | "30d" | "90d" | "custom";
+      from?: string;
+      to?: string;
+      granularity?: "hour" | "day";
+      group_by?: "org" | "model" | "provider";
+      compare?: "0" | "1" | "true" | "false";
+      model?: string;
+      provider?: string;
+      org_id?: string;
+      limit?: number;
+    };
+    body: undefined;
+    answer: {
+      object: "usage";
+      range: {
+        from: string;
+        to: string;
+        granularity: "hour" | "day";
+      };
+      group_by: string;
+      totals: {
+        requests: number;
+        ok: number;
+        errors: number;
+        input_tokens: number;
+        output_tokens: number;
+        cache_read_tokens: number;
+        cache_write_tokens: number;
+        reasoning_tokens: number;
+        cost_micro: number;
+        latency: {
+          ttft_p50_ms: number | null;
+          ttft_p95_ms: number | null;
+          duration_p50_ms: number | null;
+          duration_p95_ms: number | null;
+        };
+        cache_share: number | null;
+      };
+      series: readonly ({
+        requests: number;
+        ok: number;
+        errors: number;
+        input_tokens: number;
+        output_tokens: number;
+        cache_read_tokens: number;
+        cache_write_tokens: number;
+        reasoning_tokens: number;
+        cost_micro: number;
+        latency: {
+          ttft_p50_ms: number | null;
+          ttft_p95_ms: number | null;
+          duration_p50_ms: number | null;
+          duration_p95_ms: number | null;
+        };
+        cache_share: number | null;
+        bucket: string;
+      })[];
+      groups: readonly ({
+        requests: number;
+        ok: number;
+        errors: number;
+        input_tokens: number;
+        output_tokens: number;
+        cache_read_tokens: number;
+        cache_write_tokens: number;
+        reasoning_tokens: number;
+        cost_micro: number;
+        latency: {
+          ttft_p50_ms: number | null;
+          ttft_p95_ms: number | null;
+          duration_p50_ms: number | null;
+          duration_p95_ms: number | null;
+        };
+        cache_share: number | null;
+        key: string;
+        name: string;
+        hint?: string;
+      })[];
+      groups_total: number;
+      groups_more: boolean;
+      incomplete_since?: string;
+      compare?: {
+        range: {
+          from: string;
+          to: string;
+        };
+        totals: {
+          requests: number;
+          ok: number;
+          errors: number;
+          input_tokens: number;
+          output_tokens: number;
+          cache_read_tokens: number;
+          cache_write_tokens: number;
+          reasoning_tokens: number;
+          cost_micro: number;
+          latency: {
+            ttft_p50_ms: number | null;
+            ttft_p95_ms: number | null;
+            duration_p50_ms: number | null;
+            duration_p95_ms: number | null;
+          };
+          cache_share: number | null;
+        };
+        series: readonly ({
+          requests: number;
+          ok: number;
+          errors: number;
+          input_tokens: number;
+          output_tokens: number;
+          cache_read_tokens: number;
+          cache_write_tokens: number;
+          reasoning_tokens: number;
+          cost_micro: number;
+          latency: {
+            ttft_p50_ms: number | null;
+            ttft_p95_ms: number | null;
+            duration_p50_ms: number | null;
+            duration_p95_ms: number | null;
+          };
+          cache_share: number | null;
+          bucket: string;
+        })[];
+      };
+    };
+  };
+  operatorSuspendOrg: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      reason: string;
+    };
+    answer: {
+      id: string;
+      slug: string;
+      name: string;
+      kind: "personal" | "team" | "enterprise";
+      billing_country: string;
+      billing_currency: "INR" | "USD";
+      legal_name: string;
+      gstin: string;
+      tax_id: string;
+      tax_status: "unregistered" | "gst_registered" | "sez" | "overseas";
+      plan_id: string;
+      status: "active" | "suspended" | "closed";
+      role?: "owner" | "admin" | "billing" | "member" | "viewer";
+      billing_email: string;
+      billing_address: {
+        line1: string;
+        city: string;
+        state_code: string;
+        postal_code: string;
+        country: string;
+      };
+      settings: {
+        security: {
+          require_2fa: boolean;
+          session_hours: number;
+          console_ip_allow: readonly (string)[];
+          key_default_expiry_days: number;
+        };
+        timezone: string;
+        credits_low_micro?: number;
+        budget?: {
+          monthly_micro: number;
+          hard: boolean;
+          spike_alert_pct?: number;
+        };
+        hold?: "full" | "fit";
+      };
+      data_policy: {
+        logging: "on" | "metadata" | "off";
+        retention_days: number;
+        zdr: boolean;
+        no_train: boolean;
+        regions: readonly (string)[];
+        redact: {
+          presets: readonly (string)[];
+          patterns: readonly (string)[];
+        };
+      };
+      created_at: string;
+      closed_at?: string;
+      erasure_requested_at?: string;
+      erasure_due_at?: string;
+      balance_micro_usd: number;
+      members: number;
+      projects: number;
     };
   };
   previewRedaction: {
@@ -2286,6 +4520,79 @@ export interface Operations {
         found?: string;
       })[];
       presets: readonly ("api_key" | "card" | "aadhaar" | "pan" | "email" | "phone")[];
+    };
+  };
+  quoteRefund: {
+    params: {
+      id: string;
+    };
+    query: {
+      amount_minor?: number;
+    };
+    body: undefined;
+    answer: {
+      currency: "INR" | "USD";
+      refundable_minor: number;
+      bar?: string;
+      amount_minor: number;
+      tax_minor: number;
+      total_minor: number;
+      credits_micro: number;
+    };
+  };
+  quoteSubscription: {
+    params: undefined;
+    query: {
+      plan_id: string;
+      effective?: "now" | "period_end";
+    };
+    body: undefined;
+    answer: {
+      plan: {
+        id: string;
+        name: string;
+        monthly_minor: number;
+        currency: string;
+        included_micro: number;
+        limits: {
+          rpm: number;
+          tpm: number;
+          concurrency: number;
+          keys: number;
+          projects: number;
+        };
+        features: {
+          sso: boolean;
+          priority_support: boolean;
+        };
+        description: string;
+        public: boolean;
+        sort: number;
+      };
+      subscription: {
+        org_id: string;
+        plan_id: string;
+        status: "active" | "past_due" | "cancelled";
+        period_start: string;
+        period_end: string;
+        started_at: string;
+        next_plan_id?: string;
+      };
+      changes: boolean;
+      effective: "now" | "period_end";
+      effective_at: string;
+      currency: "INR" | "USD";
+      fee_minor: number;
+      lines: readonly ({
+        description: string;
+        amount_minor: number;
+      })[];
+      fee_micro: number;
+      included_micro: number;
+      prorated_bps: number;
+      available_micro: number;
+      available_after_micro: number;
+      missing_micro: number;
     };
   };
   quoteTopup: {
@@ -2332,6 +4639,30 @@ export interface Operations {
     body: undefined;
     answer: Record<string, unknown>;
   };
+  redeliver: {
+    params: {
+      id: string;
+      delivery: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      event_id: string;
+      type: "key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test";
+      attempt: number;
+      status: "pending" | "delivered" | "failed";
+      http_status: number;
+      duration_ms: number;
+      response: string;
+      error: string;
+      request?: string;
+      headers?: Record<string, string>;
+      created_at: string;
+      attempted_at?: string;
+      next_at?: string;
+    };
+  };
   refundTopup: {
     params: {
       id: string;
@@ -2365,6 +4696,17 @@ export interface Operations {
         replay?: boolean;
       };
     };
+  };
+  removeMember: {
+    params: {
+      org: string;
+      user: string;
+    };
+    query: {
+      revoke_keys?: string;
+    };
+    body: undefined;
+    answer: undefined;
   };
   requestErasure: {
     params: {
@@ -2425,6 +4767,35 @@ export interface Operations {
       closed_at?: string;
       erasure_requested_at?: string;
       erasure_due_at?: string;
+    };
+  };
+  requestLimits: {
+    params: undefined;
+    query: undefined;
+    body: {
+      key_id: string;
+      rpm: number;
+      reason?: string;
+    };
+    answer: {
+      status: "open" | "approved" | "rejected" | "closed";
+      applied: {
+        rpm: number;
+        tpm: number;
+        concurrency: number;
+      };
+      ticket: {
+        id: string;
+        org_id: string;
+        kind: "limit_increase" | "invoice_correction" | "refund" | "close_org" | "other";
+        status: "open" | "approved" | "rejected" | "closed";
+        subject: string;
+        body: Record<string, string | number | boolean>;
+        created_by: string;
+        created_at: string;
+        answer?: string;
+        decided_at?: string;
+      };
     };
   };
   resendInvoice: {
@@ -2520,6 +4891,176 @@ export interface Operations {
       rotated_from: string;
     };
   };
+  rotateReceiptKey: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      kid: string;
+    };
+  };
+  rotateWebhook: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      org_id: string;
+      url: string;
+      events: readonly ("key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test")[];
+      description: string;
+      status: "active" | "disabled";
+      disabled_reason?: "manual" | "gone" | "failing";
+      previous_secret_until?: string;
+      created_at: string;
+      secret: string;
+    };
+  };
+  setActiveOrg: {
+    params: undefined;
+    query: undefined;
+    body: {
+      org: string;
+    };
+    answer: {
+      active_org: string;
+      role: "owner" | "admin" | "billing" | "member" | "viewer";
+    };
+  };
+  setAutoTopup: {
+    params: undefined;
+    query: undefined;
+    body: {
+      enabled: boolean;
+      threshold_micro: number;
+      amount_minor: number;
+    };
+    answer: {
+      mandate: {
+        id: string;
+        org_id: string;
+        gateway: string;
+        method: string;
+        mandate_ref: string;
+        token_ref: string;
+        max_amount_minor: number;
+        currency: string;
+        status: "pending" | "active" | "paused" | "failed" | "cancelled";
+        pause_reason?: "failures" | "declined" | "dispute" | "bank" | "mismatch";
+        auto_topup: {
+          enabled: boolean;
+          threshold_micro: number;
+          amount_minor: number;
+        };
+        notify_hours: number;
+        consecutive_failures: number;
+        registered_at?: string;
+        created_at: string;
+        cancelled_at?: string;
+        hosted_url?: string;
+      } | null;
+      registering: {
+        id: string;
+        org_id: string;
+        gateway: string;
+        method: string;
+        mandate_ref: string;
+        token_ref: string;
+        max_amount_minor: number;
+        currency: string;
+        status: "pending" | "active" | "paused" | "failed" | "cancelled";
+        pause_reason?: "failures" | "declined" | "dispute" | "bank" | "mismatch";
+        auto_topup: {
+          enabled: boolean;
+          threshold_micro: number;
+          amount_minor: number;
+        };
+        notify_hours: number;
+        consecutive_failures: number;
+        registered_at?: string;
+        created_at: string;
+        cancelled_at?: string;
+        hosted_url?: string;
+      } | null;
+      config: {
+        enabled: boolean;
+        threshold_micro: number;
+        amount_minor: number;
+      };
+      debit: {
+        status: "announced" | "under_way";
+        currency: "INR" | "USD";
+        total_minor: number;
+        due_at: string;
+        topup_id?: string;
+      } | null;
+      next_try_at?: string;
+      rail: string;
+      methods: readonly ("upi" | "emandate" | "card" | "link" | "ach_debit")[];
+      cap_minor: number;
+      notify_hours: number;
+      currency: "INR" | "USD";
+      min_amount_minor: number;
+    };
+  };
+  testWebhook: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      id: string;
+      event_id: string;
+      type: "key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test";
+      attempt: number;
+      status: "pending" | "delivered" | "failed";
+      http_status: number;
+      duration_ms: number;
+      response: string;
+      error: string;
+      request?: string;
+      headers?: Record<string, string>;
+      created_at: string;
+      attempted_at?: string;
+      next_at?: string;
+    };
+  };
+  transferOrg: {
+    params: {
+      org: string;
+    };
+    query: undefined;
+    body: {
+      user_id: string;
+    };
+    answer: {
+      owner: string;
+      previous_owner_role: "owner" | "admin" | "billing" | "member" | "viewer";
+    };
+  };
+  updateApp: {
+    params: {
+      slug: string;
+    };
+    query: undefined;
+    body: {
+      name?: string;
+      category?: "agents" | "assistant" | "coding" | "customer_support" | "data_analysis" | "education" | "games" | "image_video" | "marketing" | "productivity" | "research" | "writing" | "other";
+      url?: string;
+      public?: boolean;
+    };
+    answer: {
+      slug: string;
+      name: string;
+      category: string;
+      url: string;
+      public: boolean;
+      created_at: string;
+    };
+  };
   updateKey: {
     params: {
       id: string;
@@ -2569,6 +5110,21 @@ export interface Operations {
       lineage_id?: string;
       expires_at?: string;
       revoked_at?: string;
+    };
+  };
+  updateMember: {
+    params: {
+      org: string;
+      user: string;
+    };
+    query: undefined;
+    body: {
+      role: "owner" | "admin" | "billing" | "member" | "viewer";
+    };
+    answer: {
+      org_id: string;
+      user_id: string;
+      role: "owner" | "admin" | "billing" | "member" | "viewer";
     };
   };
   updateOrg: {
@@ -2676,6 +5232,59 @@ export interface Operations {
         path: string;
         message: string;
       })[];
+    };
+  };
+  updateProject: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      name?: string;
+      budget?: {
+        monthly_micro?: number | null;
+        hard?: boolean;
+      };
+      hold?: "full" | "fit" | null;
+    };
+    answer: {
+      id: string;
+      org_id: string;
+      slug: string;
+      name: string;
+      environment: "live" | "test";
+      status: "active" | "deleted";
+      budget: {
+        monthly_micro: number;
+        hard: boolean;
+      };
+      hold?: "full" | "fit";
+      spend_today_micro: number;
+      spend_month_micro: number;
+      created_at: string;
+    };
+  };
+  updateWebhook: {
+    params: {
+      id: string;
+    };
+    query: undefined;
+    body: {
+      url?: string;
+      events?: readonly ("key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled")[];
+      description?: string;
+      status?: "active" | "disabled";
+    };
+    answer: {
+      id: string;
+      org_id: string;
+      url: string;
+      events: readonly ("key.created" | "key.rotated" | "key.revoked" | "member.added" | "member.joined" | "member.removed" | "org.updated" | "org.closed" | "erasure.requested" | "erasure.done" | "limits.changed" | "ticket.decided" | "policy.activated" | "canary.red" | "endpoint.down" | "budget.exceeded" | "spend.spike" | "credits.low" | "credits.negative" | "topup.paid" | "topup.failed" | "topup.disputed" | "refund.settled" | "refund.failed" | "invoice.issued" | "auto_topup.notified" | "auto_topup.charged" | "auto_topup.failed" | "mandate.active" | "mandate.paused" | "mandate.failed" | "mandate.cancelled" | "subscription.changed" | "subscription.renewed" | "subscription.past_due" | "webhook.disabled" | "webhook.test")[];
+      description: string;
+      status: "active" | "disabled";
+      disabled_reason?: "manual" | "gone" | "failing";
+      previous_secret_until?: string;
+      created_at: string;
     };
   };
   watchLive: {

@@ -30,7 +30,6 @@ export interface ConsolePage {
   readonly load: () => Promise<ComponentType>;
 }
 
-/** Pages of an org, in the order of the navigation; the first that the role opens is the home. */
 /** The person's own, wherever they are. */
 const OWN_PAGES: readonly ConsolePage[] = [
   {
@@ -53,7 +52,7 @@ const OWN_PAGES: readonly ConsolePage[] = [
   },
 ];
 
-/** Of an org, in the order of the navigation; the first that the role opens is the home. */
+/** Pages of an org, in the order of the navigation; the first that the role opens is the home. */
 export const PAGES: readonly ConsolePage[] = [
   {
     path: "overview",
@@ -136,13 +135,30 @@ export const PAGES: readonly ConsolePage[] = [
     load: async () => (await import("../pages/credits/credits.tsx")).Credits,
   },
   {
-    path: "settings",
+    path: "billing",
+    section: "Keys and money",
+    title: "Billing",
+    words: "plan subscription automatic top-up mandate invoices credit notes tax gstin statement",
+    needs: ["getSubscription"],
+    load: async () => (await import("../pages/billing/billing.tsx")).Billing,
+  },
+  {
+    path: "projects",
     section: "Organisation",
-    title: "Settings",
-    words:
-      "general data policy redaction retention security directory scim analysts sql export close erase zone",
-    needs: [],
-    load: async () => (await import("../pages/settings/settings.tsx")).Settings,
+    title: "Projects",
+    words: "budgets month spend limits environments",
+    needs: ["listProjects"],
+    load: async () => (await import("../pages/projects/projects.tsx")).Projects,
+  },
+  {
+    path: "members",
+    section: "Organisation",
+    title: "Members",
+    words: "people users roles invite invitations remove leave owner transfer",
+    needs: ["listMembers"],
+    load: async () => (await import("../pages/members/members.tsx")).Members,
+  },
+  {
     path: "webhooks",
     section: "Organisation",
     title: "Webhooks and events",
@@ -165,26 +181,15 @@ export const PAGES: readonly ConsolePage[] = [
     words: "ask support help higher limits operator question",
     needs: ["listTickets"],
     load: async () => (await import("../pages/tickets/tickets.tsx")).Tickets,
-    path: "projects",
-    section: "Organisation",
-    title: "Projects",
-    words: "budgets month spend limits environments",
-    needs: ["listProjects"],
-    load: async () => (await import("../pages/projects/projects.tsx")).Projects,
   },
   {
-    path: "members",
+    path: "settings",
     section: "Organisation",
-    title: "Members",
-    words: "people users roles invite invitations remove leave owner transfer",
-    needs: ["listMembers"],
-    load: async () => (await import("../pages/members/members.tsx")).Members,
-    path: "billing",
-    section: "Keys and money",
-    title: "Billing",
-    words: "plan subscription automatic top-up mandate invoices credit notes tax gstin statement",
-    needs: ["getSubscription"],
-    load: async () => (await import("../pages/billing/billing.tsx")).Billing,
+    title: "Settings",
+    words:
+      "general data policy redaction retention security directory scim analysts sql export close erase zone",
+    needs: [],
+    load: async () => (await import("../pages/settings/settings.tsx")).Settings,
   },
   {
     path: "welcome",
@@ -199,7 +204,6 @@ export const PAGES: readonly ConsolePage[] = [
 ];
 
 /** About the installation, at `/console/operator/…`; the first is the home. */
-export const OPERATOR_PAGES: readonly ConsolePage[] = [...OWN_PAGES];
 export const OPERATOR_PAGES: readonly ConsolePage[] = [
   {
     path: "now",
@@ -312,4 +316,5 @@ export const OPERATOR_PAGES: readonly ConsolePage[] = [
     needs: ["operatorBeginBackup"],
     load: async () => (await import("../pages/operator/backups/backups.tsx")).Backups,
   },
+  ...OWN_PAGES,
 ];

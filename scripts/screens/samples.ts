@@ -1,6 +1,5 @@
 /** What of a demo its views show: requests of each kind, a key, models. */
-import { APPS, OWNER } from "../demo/cast.ts";
-import { MEMBERS, NEWCOMER, OWNER } from "../demo/cast.ts";
+import { APPS, MEMBERS, NEWCOMER, OWNER } from "../demo/cast.ts";
 import { CANARY_MODEL } from "../demo/catalog.ts";
 import { Person } from "../demo/person.ts";
 import { ANSWERING } from "../demo/webhooks.ts";

@@ -14,7 +14,7 @@ import { When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
 import { DOCUMENTS, documentStatus } from "./document-words.ts";
 import { DocumentFiles } from "./documents.tsx";
-import { monthsBefore } from "./months.ts";
+import { monthsBefore } from "../../text/months.ts";
 
 const PAGE = 25;
 

@@ -11,7 +11,7 @@ import { Badge, FaultNote } from "../../../parts/note.tsx";
 import { Panel } from "../../../parts/panel.tsx";
 import { type Column, ListTable } from "../../../parts/table.tsx";
 import { When } from "../../../parts/when.tsx";
-import { monthsBefore } from "../../credits/months.ts";
+import { monthsBefore } from "../../../text/months.ts";
 import { OrgLink } from "../shared/org-link.tsx";
 
 const PAGE = 50;
