@@ -3,6 +3,7 @@
  * at. They go to `test-results/screens`, or to the folder named.
  *
  *     --docs                 only those of docs/console.md, to docs/pictures/console
+ *     --mails                mails, documents and pages of the gateway's own instead; without a demo
  *     --only=requests,live   views whose names begin so
  *     --widths=390,1280      of 390, 1280 and 2560 pixels
  *     --themes=light         of light and dark
@@ -18,6 +19,7 @@ import type { Browser, Page } from "playwright-core";
 import { countRequests, launch } from "../test/support/console/browser.fixtures.ts";
 import { MEMBERS, OWNER } from "./demo/cast.ts";
 import { seedInto, startOn } from "./screens/installation.ts";
+import { allOutside, openOutside } from "./screens/outside.ts";
 import { heightOf, type Picture, picturesOf, picturesOfDocs, type Theme, take } from "./screens/pictures.ts";
 import { ownerAt, runCalls, type Samples, samplesOf } from "./screens/samples.ts";
 import { VIEWS } from "./screens/views.ts";
@@ -29,6 +31,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     docs: { type: "boolean", default: false },
+    mails: { type: "boolean", default: false },
     only: { type: "string", default: "" },
     widths: { type: "string", default: "390,1280,2560" },
     themes: { type: "string", default: "light,dark" },
@@ -41,9 +44,8 @@ const starts = values.only.split(",");
 const views = VIEWS.filter(({ name }) => starts.some((start) => name.startsWith(start)));
 const widths = values.widths.split(",").map(Number);
 const themes = values.themes.split(",").map((theme): Theme => (theme === "dark" ? "dark" : "light"));
-const pictures = values.docs
-  ? picturesOfDocs()
-  : picturesOf(views, widths, themes, positionals[0] ?? "test-results/screens");
+const folder = positionals[0] ?? "test-results/screens";
+const pictures = values.docs ? picturesOfDocs() : picturesOf(views, widths, themes, folder);
 const person = [OWNER, ...MEMBERS].find(({ email }) => email.startsWith(`${values.person}@`)) ?? OWNER;
 
 async function main(): Promise<void> {
@@ -97,4 +99,27 @@ async function takeOne(page: Page, url: string, samples: Samples, picture: Pictu
   console.log(picture.path);
 }
 
-await main();
+/** Whole pages, as a reader scrolls through them. */
+async function takeOutside(): Promise<void> {
+  const samples = (await allOutside()).filter(({ name }) => starts.some((start) => name.startsWith(start)));
+  mkdirSync(folder, { recursive: true });
+  const browser = await launch();
+  try {
+    for (const width of widths)
+      for (const colorScheme of themes) {
+        const viewport = { width, height: heightOf(width) };
+        const { page, show } = await openOutside(browser, { viewport, colorScheme });
+        for (const { name, html } of samples) {
+          await show(html);
+          const path = join(folder, `${name}-${width}-${colorScheme}.png`);
+          await page.screenshot({ path, fullPage: true });
+          console.log(path);
+        }
+        await page.close();
+      }
+  } finally {
+    await browser.close();
+  }
+}
+
+await (values.mails ? takeOutside() : main());

@@ -47,7 +47,7 @@ const document = {
   issuedAtMs: Date.parse(AT),
 };
 const note = { ...document, number: "CN/26-27/0000001", total: "₹59,000.00", title: "Credit Note" };
-const debit = { mandate_id: `mdt_${END}`, currency: "INR", amount_minor: 1_000_000, total_minor: 1_180_000 };
+const debit = { mandate_id: `mnd_${END}`, currency: "INR", amount_minor: 1_000_000, total_minor: 1_180_000 };
 const budget = { limit_micro: 500_000_000, spent_micro: 500_120_000, resets_at: "2026-05-31T18:30:00Z" };
 const closing = { by: "owner", refund_requested: false, paid_micro: 0, granted_micro: 0, refunds: [] };
 const closed = { name: ORG_NAME, closed_at: AT };
@@ -120,7 +120,7 @@ const SAMPLES: readonly (readonly [name: string, template: string, data: unknown
   [
     "webhook-disabled",
     "webhook_disabled",
-    { id: `wh_${END}`, url: "https://hooks.kaveri.example:8443/in/from-the-gateway/of-the-support-desk" },
+    { id: `whk_${END}`, url: "https://hooks.kaveri.example:8443/in/from-the-gateway/of-the-support-desk" },
   ],
   ["key-expiring", "key_expiring", { keyId: KEY.id }],
   ["key-reported", "key_reported", { keyId: KEY.id }],

@@ -35,21 +35,35 @@ function textOf(filling: Filling): string {
   return filling instanceof Html ? filling.text : filling.map(({ text }) => text).join("");
 }
 
+const NAME = html`<header><a class="name" href="/">Weir</a></header>
+`;
+
 export interface PageParts {
   readonly title: string;
   /** Further lines of the head. */
   readonly head?: Html | undefined;
-  /** What is in `<body>`. */
+  /** What is between the name at the top and the links at the end. */
   readonly body: Html;
+  /** Label and address, at the end. Default: home, console, API reference. */
+  readonly links?: readonly (readonly [label: string, address: string])[];
+  /** The page's heading is the name already. */
+  readonly isNamed?: boolean;
 }
 
+const LINKS = [
+  ["Home", "/"],
+  ["Console", "/console"],
+  ["API reference", "/docs"],
+] as const;
+
 /** A page that the gateway makes itself, as it is sent. It runs no script, and looks as the console does. */
-export const pageText = ({ title, head, body }: PageParts): string =>
+export const pageText = ({ title, head, body, links = LINKS, isNamed = false }: PageParts): string =>
   html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${title}</title>${head}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="robots" content="noindex">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/assets/tokens.css"><link rel="stylesheet" href="/assets/pages.css"></head>
-<body>${body}</body></html>
+<body>${isNamed ? undefined : NAME}${body}
+${links.length === 0 ? undefined : html`<footer><ul class="links">${links.map(([label, address]) => html`<li><a href="${address}">${label}</a></li>`)}</ul></footer>`}</body></html>
 `.text;

@@ -113,8 +113,7 @@ export function invitationsPage(
   );
 }
 
-const page = (title: string, body: Html): string =>
-  pageText({ title: `${title} · Weir`, body: html`<p><a class="name" href="/">Weir</a></p>${body}` });
+const page = (title: string, body: Html): string => pageText({ title: `${title} · Weir`, body, links: [] });
 
 const mainOf = ({ email, csrf, switchTo }: Reader, body: Html): Html =>
   html`<main data-csrf="${csrf}">${body}

@@ -139,7 +139,7 @@ const claimsOf = ({
 const shown = (title: string, body: ReturnType<typeof html>) => {
   const page = pageText({
     title: `${title} · Weir`,
-    body: html`<p><a class="name" href="/">Weir</a></p><main><h1>${title}</h1>${body}</main>`,
+    body: html`<main><h1>${title}</h1>${body}</main>`,
   });
   return raw(`${HTML_TYPE}; charset=utf-8`, page, { headers: HEADERS });
 };

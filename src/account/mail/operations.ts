@@ -119,7 +119,7 @@ const shown = (title: string, content: Html) =>
     `${HTML_TYPE}; charset=utf-8`,
     pageText({
       title: `${title} · Weir`,
-      body: html`<p><a class="name" href="/">Weir</a></p><main><h1>${title}</h1>${content}</main>`,
+      body: html`<main><h1>${title}</h1>${content}</main>`,
     }),
     { headers: HEADERS },
   );

@@ -3,6 +3,7 @@
  * catalog. Every value from outside is escaped. What it says of the product must be true of the product.
  */
 import { escapeHtml } from "../../base/html.ts";
+import { FACE, LOOK_CSS } from "../../base/look.ts";
 
 export interface DpaSupplier {
   /** Empty: the operator has not filled it in, and the page says so. */
@@ -29,18 +30,28 @@ export interface DpaParts {
   readonly date: string;
 }
 
+/** The console's look, within the page: it is saved and printed as a whole. */
+const STYLE = `${LOOK_CSS}*{box-sizing:border-box}
+body{margin:0 auto;max-width:46rem;padding:2rem 1rem;background:var(--ground);color:var(--text);font:16px/1.55 ${FACE};overflow-wrap:break-word}
+.name{font-weight:700;color:var(--text);text-decoration:none}main{margin-top:1.5rem;padding:1.5rem;border-radius:6px;background:var(--surface)}
+h1{margin:0 0 1rem;font-size:1.5rem;line-height:1.3}h2{margin:1.5rem 0 .5rem;font-size:1.125rem}p{margin:.5rem 0}ol{margin:0;padding-left:1.5rem}li{margin:.35rem 0}
+.note{padding:.75rem 1rem;border-radius:6px;background:var(--sunk)}.wide{overflow-x:auto}table{border-collapse:collapse;width:100%;margin:1rem 0 .5rem}
+td,th{padding:.35rem .75rem .35rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}th{font-weight:400;color:var(--text-quiet)}
+@media (max-width:30rem){body{padding:1rem .75rem}main{padding:1rem}}
+@page{size:A4;margin:16mm}@media print{body{max-width:none;padding:0;background:none;font-size:12px}main{padding:0;background:none}.name{display:none}h2,tr{break-after:avoid;break-inside:avoid}}`;
+
 /** A whole HTML page, without scripts and without anything from elsewhere. */
 export function dpaPage(parts: DpaParts): string {
   const body = [parties(parts), ...SECTIONS.map(section), subprocessors(parts), END].join("\n");
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <title>Data processing agreement</title>
-<style>body{font:16px/1.5 sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}td,th{padding:.2rem .6rem;text-align:left}</style>
-</head><body>
+<style>${STYLE}</style>
+</head><body><header><a class="name" href="/">Weir</a></header><main>
 <h1>Data processing agreement</h1>
-<p><strong>This is a template. Have a lawyer confirm that it fits your case and your law before you rely on it.</strong></p>
+<p class="note"><strong>This is a template. Have a lawyer confirm that it fits your case and your law before you rely on it.</strong></p>
 ${body}
-</body></html>
+</main></body></html>
 `;
 }
 
@@ -80,7 +91,7 @@ const SECTIONS: readonly Section[] = [
   {
     title: "Retention and erasure",
     points: [
-      "Prompts and answers are kept only if your data policy allows it, for the number of days that you set (<code>retention_days</code>, 30 unless changed). With <code>logging</code> at <code>metadata</code> or <code>off</code>, or with zero data retention, they are not stored at all.",
+      "Prompts and answers are kept only if your data policy allows it, for the number of days that you set (30 unless changed). If you have only metadata logged, or nothing, or ask for zero data retention, they are not stored at all.",
       "Records of calls without content are kept for 400 days, audit entries for 400 days, events for 30 days.",
       "You can export everything before you leave, and have it erased: 30 days after your request, which you may cancel until then, a job removes prompts and answers, stored responses, personal fields of members and end users, tickets and credentials.",
       "Ledger, invoices and totals stay as long as tax law asks for them. They name your organisation by its number; invoices also carry what was printed on them.",
@@ -108,7 +119,7 @@ const SECTIONS: readonly Section[] = [
   {
     title: "Sub-processors and transfers",
     points: [
-      "A call is sent to the provider of the endpoint that serves it. You agree to the providers below; your data policy and routing policies limit which of them get your calls, by region, retention and training.",
+      "A call is sent to the provider that serves it. You agree to the providers below; your data policy and routing policies limit which of them get your calls, by region, retention and training.",
       "Changes of the list are announced before they take effect; you may object by excluding the provider or by ending the service.",
       "Where a provider is in a country without an adequate level of protection, the parties use the standard contractual clauses that apply to them.",
     ],
@@ -123,8 +134,8 @@ function subprocessors({ subprocessors: list }: DpaParts): string {
     ({ name, regions, trains, retentionDays }) =>
       `<tr><td>${escapeHtml(name)}</td><td>${escapeHtml(regions.join(", "))}</td><td>${retentionDays}</td><td>${trains ? "yes" : "no"}</td></tr>`,
   );
-  return `<table><thead><tr><th>Sub-processor</th><th>Regions</th><th>Keeps data, days</th><th>Trains on it</th></tr></thead>
-<tbody>${rows.join("\n")}</tbody></table>
+  return `<div class="wide" tabindex="0" role="region" aria-label="Sub-processors"><table><thead><tr><th>Sub-processor</th><th>Regions</th><th>Keeps data, days</th><th>Trains on it</th></tr></thead>
+<tbody>${rows.join("\n")}</tbody></table></div>
 <p>The columns repeat what each provider states; the provider's own terms decide.</p>`;
 }
 

@@ -27,12 +27,16 @@ export const mandatePageOperations = (deps: MandateWatchDeps) => ({
     async run({ params }) {
       const row = mustExist(deps.mandates.find(params.id), "mandate");
       const reading = row.status === "pending" ? await lookAtMandate(deps, row, RETURN_LOOK_MS) : undefined;
-      return page(deps.mandates.find(params.id) ?? row, reading);
+      return mandatePage(deps.mandates.find(params.id) ?? row, reading);
     },
   }),
 });
 
-function page(row: MandateRow, reading: GatewayMandate | undefined) {
+/** What the page says. @param reading what the payment gateway said just now; undefined where it said nothing */
+export function mandatePage(
+  row: Pick<MandateRow, "id" | "orgId" | "status" | "capMinor" | "currency">,
+  reading: Pick<GatewayMandate, "isSubmitted"> | undefined,
+) {
   const { id, orgId, capMinor, currency } = row;
   return returnPage({
     outcome: OUTCOMES[endingOf(row, reading)],
@@ -48,7 +52,7 @@ type Ending = Exclude<MandateStatus, "pending"> | "submitted" | "left" | "unknow
 /** @param reading what the payment gateway said just now; undefined where it said nothing */
 export function endingOf(
   { status }: Pick<MandateRow, "status">,
-  reading: GatewayMandate | undefined,
+  reading: Pick<GatewayMandate, "isSubmitted"> | undefined,
 ): Ending {
   if (status !== "pending") return status;
   if (reading === undefined) return "unknown";

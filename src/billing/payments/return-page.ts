@@ -47,8 +47,7 @@ export function returnPage({ outcome, amount, id, orgId, others }: ReturnPage) {
   const page = pageText({
     title: `${title} · Weir`,
     head: again,
-    body: html`<p><a class="name" href="/">Weir</a></p>
-<main><p class="state ${tone}">${word}</p><h1>${title}</h1><p class="amount">${amount}</p><p>${text}</p>
+    body: html`<main><p class="state ${tone}">${word}</p><h1>${title}</h1><p class="amount">${amount}</p><p>${text}</p>
 <div class="acts"><a class="main" href="${address(main)}">${main.label}</a>${others.map((way) => html`<a class="other" href="${address(way)}">${way.label}</a>`)}</div>
 <p class="quiet">Reference <code>${id}</code></p></main>`,
   });

@@ -8,7 +8,7 @@ import { moneyText } from "../../base/currency.ts";
 import { mustExist } from "../../base/errors.ts";
 import * as field from "../../base/operation/fields.ts";
 import { operation } from "../../base/operation/operation.ts";
-import type { InvoiceIssuer } from "../invoices/invoice.ts";
+import type { InvoiceIssuer, InvoiceRow } from "../invoices/invoice.ts";
 import type { Checkout } from "../payments/gateway.ts";
 import { type Outcome, RETURN_LOOK_MS, returnPage, type Way } from "../payments/return-page.ts";
 import { verdictOf } from "./settlement.ts";
@@ -33,14 +33,25 @@ export const returnPageOperations = (deps: ReturnPageDeps) => ({
     async run({ params }) {
       const row = mustExist(deps.topups.find(params.id), "top-up");
       const checkout = isPaid(row) ? undefined : await lookNow(deps, row, RETURN_LOOK_MS);
-      return page(deps, deps.topups.find(params.id) ?? row, checkout);
+      const now = deps.topups.find(params.id) ?? row;
+      return topupPage(now, checkout, invoiceOf(deps, now));
     },
   }),
 });
 
-function page({ invoices }: ReturnPageDeps, row: TopupRow, checkout: Checkout | undefined) {
+/** The one that is in force. */
+const invoiceOf = ({ invoices }: ReturnPageDeps, row: TopupRow) =>
+  isPaid(row) ? invoices.get(row.orgId, invoices.idOfTopup(row.orgId, row.id) ?? "") : undefined;
+
+/** What the page says. @param checkout what the payment gateway said just now; undefined where it said nothing */
+export function topupPage(
+  row: Pick<TopupRow, "id" | "orgId" | "status" | "source"> & {
+    readonly quote: Pick<TopupRow["quote"], "totalMinor" | "currency">;
+  },
+  checkout: Checkout | undefined,
+  invoice: Pick<InvoiceRow, "id" | "number"> | undefined,
+) {
   const { id, orgId, quote } = row;
-  const invoice = isPaid(row) ? invoices.get(orgId, invoices.idOfTopup(orgId, id) ?? "") : undefined;
   const toInvoice: Way[] =
     invoice === undefined
       ? []
@@ -56,8 +67,7 @@ function page({ invoices }: ReturnPageDeps, row: TopupRow, checkout: Checkout | 
 
 type Ending = "paid" | "failed" | "expired" | "declined" | "left" | "under_way" | "misfit" | "unknown";
 
-/** @param checkout what the payment gateway said just now; undefined where it said nothing */
-export function outcomeOf(row: Pick<TopupRow, "status" | "source">, checkout: Checkout | undefined): Ending {
+function outcomeOf(row: Pick<TopupRow, "status" | "source">, checkout: Checkout | undefined): Ending {
   if (isPaid(row)) return "paid";
   if (row.status === "failed" || row.status === "expired") return row.status;
   if (checkout === undefined) return "unknown";

@@ -97,13 +97,11 @@ export function errorPage(error: WeirError, id: string, address: string): string
   const signInQuery = new URLSearchParams({ return_to: address }).toString();
   return pageText({
     title: `${title} · Weir`,
-    body: html`<p><a class="name" href="/">Weir</a></p>
-<main><h1>${title}</h1>
+    body: html`<main><h1>${title}</h1>
 <p>${message}</p>
 <p>${whatToDo}${waitOf(error)}</p>
 ${isForSignIn(error) ? html`<p><a class="main" href="/auth/login?${signInQuery}">Sign in</a></p>` : undefined}
-<p class="quiet">Status ${String(status)}, <code>${code}</code>. Request <code>${id}</code></p></main>
-<ul class="links"><li><a href="/">Home</a></li><li><a href="/console">Console</a></li><li><a href="/docs">API reference</a></li></ul>`,
+<p class="quiet">Status ${String(status)}, <code>${code}</code>. Request <code>${id}</code></p></main>`,
   });
 }
 

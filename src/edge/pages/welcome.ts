@@ -19,6 +19,13 @@ export const about = (version: string) => ({
 export const welcomePage = (version: string, address: string): string =>
   pageText({
     title: "Weir",
+    isNamed: true,
+    links: [
+      ["API reference", "/docs"],
+      ["The same for machines", "/openapi.json"],
+      ["Whether it is alive", "/healthz"],
+      ["Whether it works, part by part", "/readyz"],
+    ],
     body: html`<main><h1>Weir</h1>
 <p>${DESCRIPTION} One key, one bill, and every call in one place.</p>
 <p><a class="main" href="/console">Sign in to the console</a></p>
@@ -32,6 +39,5 @@ export const welcomePage = (version: string, address: string): string =>
        "messages": [{"role": "user", "content": "Hello"}]}'</code></pre>
 <p class="quiet">OpenAI's SDKs take <code>${address}/v1</code> as base URL, Anthropic's <code>${address}</code>.
 <a href="/v1/models"><code>GET /v1/models</code></a> lists the models.</p></section>
-<ul class="links"><li><a href="/docs">API reference</a></li><li><a href="/openapi.json">The same for machines</a></li><li><a href="/healthz">Whether it is alive</a></li><li><a href="/readyz">Whether it works, part by part</a></li></ul>
 <p class="quiet">Version ${version}</p>`,
   });

@@ -35,7 +35,7 @@ function creditParts(closing: Closing, { usd }: LetterContext): LetterPart[] {
     ["Granted credit that is left", usd(granted)],
   ] as const;
   const underWay = refunds.map(
-    ({ id, currency, total_minor: minor }) => [`Refund ${id}`, moneyText(minor, currency)] as const,
+    ({ currency, total_minor: minor }) => ["Refund", moneyText(minor, currency)] as const,
   );
   return [
     facts(...left),

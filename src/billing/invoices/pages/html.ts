@@ -28,7 +28,7 @@ th,td{text-align:left;vertical-align:top;padding:.35em .5em}th:first-child,td:fi
 .irn svg{width:12em;height:12em;flex:none;padding:4px;background:#fff;border-radius:6px}
 @media screen and (max-width:44rem){
 body{padding:12px 8px}main{padding:20px 16px}.two{grid-template-columns:minmax(0,1fr);gap:1em}
-.lines thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden;white-space:nowrap}
+.lines thead{display:none}
 .lines,.lines tbody,.lines tr{display:block}.lines tr{padding:.5em 0;border-bottom:1px solid var(--line)}
 .lines td{display:flex;justify-content:space-between;gap:1em;padding:.15em 0;border:0;text-align:right;min-width:0}
 .lines td::before{content:attr(data-name);flex:none;color:var(--text-quiet);font-weight:normal;white-space:nowrap}

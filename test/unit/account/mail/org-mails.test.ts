@@ -219,7 +219,7 @@ describe("the mail of", () => {
       },
       [
         "Refunds that were asked for before are under way. Each goes back to the payment it is of:",
-        "Refund rfd_1: ₹1,18,000.00\nRefund rfd_2: $25.00",
+        "Refund: ₹1,18,000.00\nRefund: $25.00",
       ],
     ],
   ] as [string, Partial<Closing>, string[]][])(

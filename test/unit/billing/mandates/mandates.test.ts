@@ -4,7 +4,6 @@ import type { OrgRow } from "../../../../src/account/org.ts";
 import { followDispute } from "../../../../src/billing/disputes/dispute.ts";
 import { endingOf } from "../../../../src/billing/mandates/return-page.ts";
 import { onNotice } from "../../../../src/billing/notices/notices.ts";
-import type { GatewayMandate } from "../../../../src/billing/payments/gateway.ts";
 import { NO_CREDIT } from "../../../support/billing/plans.fixtures.ts";
 import { AutoTopupWorld, callerOf, DAY, HOUR, headWith, MINUTE } from "../auto-topup.fixtures.ts";
 import { someOrg } from "../fixtures.ts";
@@ -81,7 +80,7 @@ describe("a mandate", () => {
     ["failed", undefined, "failed"],
     ["active", undefined, "active"],
   ] as const)("that is %s, as the payment gateway says %o, is shown as %s", (status, reading, ending) => {
-    expect(endingOf({ status }, reading as GatewayMandate | undefined)).toBe(ending);
+    expect(endingOf({ status }, reading)).toBe(ending);
   });
 
   test("that is declined has failed, and one that nobody approves fails after a week", async () => {
