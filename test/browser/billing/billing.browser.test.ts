@@ -208,13 +208,27 @@ describe("at the same time, each on a page of their own", () => {
       expect(await page.textContent("body")).toContain(journey.name);
       await page.getByRole("button", { name: /^Fail/ }).click();
       await page.waitForURL(`**/billing/topups/${topup.id}`);
-      expect(await page.textContent("body")).not.toContain("Thank you");
+      await page.getByRole("heading", { name: "The payment was declined" }).waitFor();
+      expect(await page.textContent("body")).not.toMatch(/Thank you|One moment/);
+      await page.getByRole("link", { name: "Try again" }).click();
+      await page.waitForURL(`**/credits/topups/${topup.id}`);
+      // The console opens the page of payment in a tab of its own.
+      const pay = page.getByRole("link", { name: `Pay ${journey.total}` });
+      expect(await pay.getAttribute("href")).toBe(checkout);
+      await page.goto(checkout);
+      await page.getByRole("button", { name: /^Leave/ }).click();
+      await page.waitForURL(`**/billing/topups/${topup.id}`);
+      // The last try is told, until there is another one.
+      await page.getByRole("heading", { name: "The payment was declined" }).waitFor();
       await page.goto(checkout);
       await page.getByLabel(journey.method, { exact: true }).check();
       await page.getByRole("button", { name: `Pay ${journey.total}` }).click();
       await page.waitForURL(`**/billing/topups/${topup.id}`);
       await page.getByRole("heading", { name: "Thank you" }).waitFor();
       expect(await page.textContent("body")).toContain("the credit is there");
+      await page.getByRole("link", { name: /^Invoice / }).click();
+      await page.waitForURL("**/credits/invoices/inv_*");
+      await page.getByRole("button", { name: "Mail it again" }).waitFor();
 
       await page.goto(`${gateway.url}/auth/me`);
       const { json: paid } = await call(page, "GET", `/v1/credits/topups/${topup.id}`, slug);
@@ -243,6 +257,36 @@ describe("at the same time, each on a page of their own", () => {
       documents.set(slug, { invoice, note: await download(page, slug, note.id) });
     },
   );
+});
+
+test("who leaves the page of payment or of a mandate, or declines, reads that, and how to begin again", async ({
+  skip,
+}) => {
+  skip(browser === undefined, "no Chromium was found on this machine");
+  const page = await context.newPage();
+  await page.goto(`${gateway.url}/auth/me`);
+  const org = { slug: "leaver", name: "Leaver Inc.", billing_country: "US" };
+  expect(await call(page, "POST", "/v1/orgs", "", org)).toMatchObject({ status: 201 });
+  const profile = address("500 Main Street", "Austin", "TX", "78701", "US");
+  expect(await call(page, "PATCH", "/v1/orgs/leaver", "", profile)).toMatchObject({ status: 200 });
+  const { json } = await call(page, "POST", "/v1/credits/topups", "leaver", { amount_minor: 2_500 });
+  await page.goto(json.checkout_url);
+  await page.getByRole("button", { name: /^Leave/ }).click();
+  await page.getByRole("heading", { name: "You left without paying" }).waitFor();
+  await page.getByRole("link", { name: "Try again" }).click();
+  await page.getByRole("link", { name: "Pay $25.00" }).waitFor();
+
+  const onMandate = async (act: RegExp) => {
+    const begun = await call(page, "POST", "/v1/credits/mandates", "leaver", { method: "card" });
+    expect(begun.status).toBe(201);
+    await page.goto(begun.json.url);
+    await page.getByRole("button", { name: act }).click();
+    await page.waitForURL("**/billing/mandates/*");
+    return await page.textContent("main");
+  };
+  expect(await onMandate(/^Leave/)).toContain("You left without allowing payments");
+  expect(await onMandate(/^Decline/)).toContain("Automatic payments were not allowed");
+  expect(await onMandate(/^Approve/)).toContain("Automatic payments are allowed");
 });
 
 describe("documents", () => {

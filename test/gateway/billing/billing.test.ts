@@ -197,7 +197,7 @@ describe("a top-up in INR", () => {
 test("the return page says whether the money has come, and no more", async () => {
   const { json } = await inUsd("POST", "/v1/credits/topups", { amount_minor: 900 });
   const page = async () => (await fetch(`${gateway.url}/billing/topups/${json.topup.id}`)).text();
-  expect(await page()).toContain("not confirmed yet");
+  expect(await page()).toContain("You left without paying");
   await onPage(json.checkout_url, "pay");
   expect(await page()).toContain("has arrived");
   expect(await page()).not.toContain("owner@example.com");

@@ -187,7 +187,9 @@ test("in INR a debit is announced by event and mail, and made a day later, with 
     total_minor: 118_000,
     due_at: notice?.data.due_at,
   });
-  await until("a mail announces it", async () => (await mails()).includes("will be debited for Acme India"));
+  await until("a mail announces it", async () =>
+    (await mails()).includes("will be debited for credit of Acme India"),
+  );
   expect(await topups(inInr)).toEqual([]);
   aheadMs = 23 * HOUR;
   expect(await balance(inInr)).toBe(0);
