@@ -164,6 +164,13 @@ describe("sent again", () => {
     expect(refusal(await resend("owner@example.com"))).toEqual([403, "plan_limit"]);
     const mailed = async () => (await page("/dev/mail")).text.includes("to accountant@elsewhere.example");
     await until("it is mailed", mailed);
+    // Of a stranger's address it says neither that its reader owns the org nor that they are billed.
+    const listed = (await page("/dev/mail")).text.split("<li>");
+    const line = listed.find((each) => each.includes("to accountant@elsewhere.example")) ?? "";
+    const [, copy = ""] = /href="(\/dev\/mail\/job_\w+)"/.exec(line) ?? [];
+    const sent = (await page(copy)).text;
+    expect(sent).toContain("had this document sent to this address");
+    expect(sent).not.toMatch(/because you|billing address/);
   });
 
   test.each(["", "nobody", "a@b", "a@example.com\r\nbcc: x@example.com", 5])("not to %j", async (to) => {

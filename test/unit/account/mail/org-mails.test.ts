@@ -74,11 +74,11 @@ describe("a mail to an org", () => {
     expect(await written()).toHaveLength(1);
     await setOrg({ billingEmail: "billing@acme.example" });
     await emit(ticketDecided, ticket());
-    const why = (await written()).map(({ text }) => text.split("-- \n")[1]);
-    expect(why).toEqual([
-      "You get this mail because you own “Acme”.\n",
-      "You get this mail because “Acme” gave this address as its billing address.\n",
-    ]);
+    const why = (await written()).map(({ to, text }) => [to, text.split("-- \n")[1]]);
+    expect(Object.fromEntries(why)).toEqual({
+      "owner@acme.example": "You get this mail because you own “Acme”.\n",
+      "billing@acme.example": "You get this mail because “Acme” gave this address as its billing address.\n",
+    });
   });
 
   test("is left out, and told of, where nobody has an address", async () => {

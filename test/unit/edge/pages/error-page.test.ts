@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ERRORS, type ErrorName, fail } from "../../../../src/base/errors.ts";
+import { FACE, LOOK } from "../../../../src/base/look.ts";
 import { errorPage } from "../../../../src/edge/pages/error-page.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
@@ -39,6 +40,13 @@ test("signing in is offered where it helps, and a wait is told in seconds", () =
   expect(errorPage(fail("rpm", "Too many.", { retryAfterMs: 4200 }), ID, "/v1/keys")).toContain(
     "in 5 seconds.",
   );
+});
+
+test("the colours of what is read without style sheets are those of the console", () => {
+  const tokens = readFileSync(join(ROOT, "console/styles/tokens.css"), "utf8");
+  for (const [name, { light, dark }] of Object.entries(LOOK))
+    expect(tokens).toContain(`--${name}: light-dark(${light}, ${dark});`);
+  expect(tokens).toContain(`--face: ${FACE};`);
 });
 
 test("the tokens of these pages are those of the console", () => {
