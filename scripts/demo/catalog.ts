@@ -66,6 +66,9 @@ const PACES: Readonly<Record<string, readonly [first: number, gap: number]>> = {
 export const FAILING = "north-cloud";
 export const CANARY_MODEL = "openai/gpt-5.4-mini";
 
+/** The provider for which the demo's org has a key of its own. */
+export const OF_OWN_KEY = "south-cloud";
+
 const SHIPPED = join(import.meta.dirname, "../../config");
 
 interface Entry {
@@ -81,7 +84,7 @@ export function writeCatalog(folder: string, keys: number): void {
   const shipped = parse(readFileSync(join(SHIPPED, "providers.yaml"), "utf8")).providers as Listed[];
   const own = shipped.filter(({ id }) => id === "simulator");
   const simulated = shipped.filter(({ id }) => PACES[id] !== undefined).map(simulatedBy);
-  write(join(folder, "providers.yaml"), { providers: [...own, ...simulated, failing()] });
+  write(join(folder, "providers.yaml"), { providers: [...own, ...simulated, failing(), withCredential()] });
   cpSync(join(SHIPPED, "models/weir.yaml"), join(folder, "models/weir.yaml"));
   const wanted = new Set<string>(MODELS);
   for (const name of readdirSync(join(SHIPPED, "models"))) {
@@ -130,6 +133,18 @@ const failing = (): object => ({
   dialects: ["chat"],
   data_policy: { trains: false, retention_days: 0, zdr: true },
   regions: ["eu"],
+  simulated: true,
+});
+
+/** One that orgs may have an own key for; no model of the demo is served by it. */
+const withCredential = (): object => ({
+  id: OF_OWN_KEY,
+  name: "South Cloud (simulated)",
+  base_url: "${SIMULATOR_URL}/v1",
+  credential_env: ["SOUTH_CLOUD_API_KEY"],
+  dialects: ["chat"],
+  data_policy: { trains: false, retention_days: 30, zdr: false },
+  regions: ["ap-south-1"],
   simulated: true,
 });
 

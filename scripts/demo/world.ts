@@ -1,5 +1,6 @@
 /** Makes the organisation of a demo by the public API alone, as its people would: what a test reads back, it reads by the same routes. */
 import { setTimeout as pause } from "node:timers/promises";
+import { makeAccess } from "./access.ts";
 import { APPS, KEYS, type KeyPlan, MEMBERS, OWNER, PROJECTS, type ProjectSlug } from "./cast.ts";
 import { CANARY_MODEL, DEMO_PLAN, FAILING } from "./catalog.ts";
 import { invitePeople } from "./people.ts";
@@ -47,6 +48,7 @@ export async function makeWorld(url: string): Promise<World> {
   for (const app of APPS) await owner.call("POST", "/v1/apps", { ...app, public: true });
   await makePolicies(owner, projects);
   await makeWebhooks(owner);
+  await makeAccess(url, owner);
   await owner.call("POST", "/v1/tickets", {
     kind: "other",
     subject: "Invoice needs our purchase order number",
@@ -84,6 +86,7 @@ const ORG = {
     credits_low_micro: 160_000_000,
     budget: { monthly_micro: 400_000_000, hard: false, spike_alert_pct: 200 },
   },
+  data_policy: { redact: { presets: ["api_key", "card", "email"], patterns: ["MER-[0-9]{6}"] } },
 };
 
 /** @returns the one who is a member, and makes keys */

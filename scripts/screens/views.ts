@@ -12,6 +12,7 @@ import { KEYS } from "./views/keys.ts";
 import { MODELS } from "./views/models.ts";
 import { PEOPLE } from "./views/people.ts";
 import { PLAYGROUND_VIEWS } from "./views/playground.ts";
+import { SETTINGS } from "./views/settings.ts";
 import type { View } from "./views/view.ts";
 
 export type { View } from "./views/view.ts";
@@ -27,6 +28,7 @@ export const VIEWS: readonly View[] = [
   ...HOOKS,
   ...PEOPLE,
   ...BILLING,
+  ...SETTINGS,
   ...FRAME,
 ];
 

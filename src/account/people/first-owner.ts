@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "../../base/operation/operation.ts";
 import { readSecret, saveSecret } from "../../base/process/secret-file.ts";
 import type { Trail } from "../../store/events/trail.ts";
+import type { OrgRow } from "../org.ts";
 import type { UserRow } from "../person.ts";
 import type { AccountTables } from "../tables.ts";
 
@@ -47,7 +48,7 @@ export class FirstOwner {
   claim(caller: Caller, user: UserRow, sent: string): void {
     const { accounts, clock, trail, isLoopback, isOperator } = this.#options;
     const org = accounts.oldestOrg();
-    if (org === undefined || accounts.people.hasOwner(org.id)) return;
+    if (org === undefined || !lacksOwner(accounts, org)) return;
     if (!isLoopback && !isOperator(user) && !this.#isSecret(sent)) return;
     const row = {
       orgId: org.id,
@@ -64,7 +65,7 @@ export class FirstOwner {
   #isMissing(): boolean {
     const { accounts } = this.#options;
     const org = accounts.oldestOrg();
-    return org !== undefined && !accounts.people.hasOwner(org.id);
+    return org !== undefined && lacksOwner(accounts, org);
   }
 
   #isSecret(sent: string): boolean {
@@ -72,3 +73,7 @@ export class FirstOwner {
     return this.#secret?.length === given.length && timingSafeEqual(this.#secret, given);
   }
 }
+
+/** An erased org has nobody, and is nobody's again. */
+const lacksOwner = ({ people }: AccountTables, { id, erasureBegunAtMs, erasedAtMs }: OrgRow): boolean =>
+  erasureBegunAtMs === undefined && erasedAtMs === undefined && !people.hasOwner(id);

@@ -3,6 +3,7 @@
  * (`expectActs`), and test/gateway/routes/reachable.test.ts compares all of them with the table of routes.
  */
 export const JOURNEYS = {
+  analysts: ["POST /v1/analytics/users", "DELETE /v1/analytics/users/{id}"],
   budget: ["POST /v1/keys", "PATCH /v1/keys/{id}"],
   "first-key": ["POST /v1/keys", "POST /v1/playground/key", "POST /v1/svc/dry_run", "POST /v1/svc/generate"],
   keys: ["POST /v1/keys", "PATCH /v1/keys/{id}", "POST /v1/keys/{id}/rotate", "DELETE /v1/keys/{id}"],
@@ -22,6 +23,15 @@ export const JOURNEYS = {
     "POST /v1/invoices/{id}/correction",
     "POST /v1/invoices/{id}/resend",
   ],
+  closing: [
+    "POST /v1/orgs/{org}/close",
+    "POST /v1/orgs/{org}/erasure",
+    "DELETE /v1/orgs/{org}/erasure",
+    "POST /v1/orgs/{org}/export",
+  ],
+  directory: ["POST /v1/org/scim/token", "DELETE /v1/org/scim/token"],
+  "provider-keys": ["POST /v1/provider-keys", "DELETE /v1/provider-keys/{id}"],
+  settings: ["PATCH /v1/orgs/{org}", "POST /v1/policy/redact/preview"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type Journey = keyof typeof JOURNEYS;

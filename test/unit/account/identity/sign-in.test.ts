@@ -53,6 +53,14 @@ describe("the owner of a new installation", () => {
     expect(await firstRoles(claimsOf("bob"))).toEqual({});
   });
 
+  test("is nobody once the erasure of that org has begun, and after it", async () => {
+    Object.assign(rig.deps, { firstOwner: rig.firstOwner(true) });
+    for (const change of [{ erasureBegunAtMs: 1 }, { erasedAtMs: 1 }]) {
+      await rig.accounts.act(() => rig.accounts.replaceOrg({ ...rig.first, status: "closed", ...change }));
+      expect(await firstRoles(claimsOf("ada"))).toEqual({});
+    }
+  });
+
   test("is one of 200 who sign in at the same time", async () => {
     Object.assign(rig.deps, { firstOwner: rig.firstOwner(true) });
     const all = await Promise.all(Array.from({ length: 200 }, (_, i) => firstRoles(claimsOf(`p${i}`))));

@@ -1,0 +1,77 @@
+/** Settings of the org, and provider keys. */
+import type { View } from "./view.ts";
+
+export const SETTINGS: readonly View[] = [
+  { name: "settings", address: "settings" },
+  { name: "settings-data", address: "settings/data" },
+  { name: "settings-security", address: "settings/security" },
+  { name: "settings-directory", address: "settings/directory", shows: "tbody tr", needs: ["getScimToken"] },
+  {
+    name: "settings-directory-okta",
+    address: "settings/directory",
+    click: ["text='Okta'"],
+    needs: ["getScimToken"],
+  },
+  {
+    name: "settings-directory-replace",
+    address: "settings/directory",
+    click: ["text='Replace token'"],
+    shows: "dialog",
+    needs: ["getScimToken", "createScimToken"],
+  },
+  {
+    name: "settings-directory-revoke",
+    address: "settings/directory",
+    click: ["text='Revoke token'"],
+    shows: "dialog",
+    needs: ["getScimToken", "revokeScimToken"],
+  },
+  { name: "settings-analysts", address: "settings/analysts", needs: ["listAnalyticsUsers"] },
+  {
+    name: "settings-analysts-new",
+    address: "settings/analysts",
+    click: ["text='New user'"],
+    shows: "dialog",
+    needs: ["listAnalyticsUsers", "createAnalyticsUser"],
+  },
+  {
+    name: "settings-analysts-connect",
+    address: "settings/analysts",
+    click: ["text='Connect'"],
+    shows: "dialog",
+    needs: ["listAnalyticsUsers"],
+  },
+  {
+    name: "settings-analysts-delete",
+    address: "settings/analysts",
+    click: ["text='Delete'"],
+    shows: "dialog",
+    needs: ["listAnalyticsUsers", "deleteAnalyticsUser"],
+  },
+  { name: "settings-export", address: "settings/export", needs: ["listExports"] },
+  { name: "settings-closing", address: "settings/closing", needs: ["listExports"] },
+  {
+    name: "settings-close",
+    address: "settings/closing",
+    click: ["text='Close organisation'"],
+    shows: "dialog",
+    needs: ["listExports", "closeOrg"],
+  },
+  {
+    name: "settings-erase",
+    address: "settings/closing",
+    click: ["text='Ask for erasure'"],
+    shows: "dialog",
+    needs: ["listExports", "requestErasure"],
+  },
+  { name: "settings-none", address: "settings/no-such-part" },
+  { name: "provider-keys", address: "provider-keys", shows: "tbody tr", needs: ["listProviderKeys"] },
+  { name: "provider-key-new", address: "provider-keys/new", needs: ["createProviderKey"] },
+  {
+    name: "provider-key-delete",
+    address: "provider-keys",
+    click: ["text='Delete'"],
+    shows: "dialog",
+    needs: ["listProviderKeys", "deleteProviderKey"],
+  },
+];
