@@ -1,18 +1,11 @@
 /** A credential as people give it: one text, a pair of AWS keys, or the key file of a Google service account. Pure. */
 import type { Operations } from "../../api/operations.ts";
-import type { Option } from "../../parts/field.tsx";
 
 type Body = NonNullable<Operations["createProviderKey"]["body"]>;
 export type Credential = Body["credential"];
 
 export const KINDS = ["text", "aws", "google"] as const;
 export type Kind = (typeof KINDS)[number];
-
-export const KIND_OPTIONS: readonly Option[] = [
-  ["text", "A key in one piece"],
-  ["aws", "AWS access key and secret"],
-  ["google", "Key file of a Google service account"],
-];
 
 export interface CredentialValues {
   readonly kind: Kind;

@@ -10,14 +10,7 @@ import { Choice, TextArea, TextField } from "../../parts/field.tsx";
 import { Link } from "../../parts/link.tsx";
 import { FaultNote, Waiting } from "../../parts/note.tsx";
 import { Page, Panel } from "../../parts/panel.tsx";
-import {
-  type CredentialValues,
-  credentialOf,
-  KIND_OPTIONS,
-  type Kind,
-  NO_CREDENTIAL,
-  usualKind,
-} from "./credential.ts";
+import { type CredentialValues, credentialOf, type Kind, NO_CREDENTIAL, usualKind } from "./credential.ts";
 
 export function NewProviderKey() {
   const providers = useAnswer("listProviders", {});
@@ -107,13 +100,17 @@ function Form({ providers }: FormProps) {
         >
           Add key
         </Button>
-        <span class="quiet small">
-          It is kept encrypted, and nobody can read it again: this page neither.
-        </span>
+        <span class="quiet small">It is kept encrypted, and is never shown again.</span>
       </div>
     </form>
   );
 }
+
+const KIND_OPTIONS: readonly (readonly [Kind, string])[] = [
+  ["text", "A key in one piece"],
+  ["aws", "AWS access key and secret"],
+  ["google", "Key file of a Google service account"],
+];
 
 interface CredentialProps {
   readonly values: CredentialValues;

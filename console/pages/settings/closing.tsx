@@ -127,8 +127,8 @@ function Erase({ of: shown }: { readonly of: Org }) {
             await refreshOrg();
           }}
         >
-          You can call it off until the day comes. Once it has begun it cannot be stopped or undone, and
-          nobody of the organisation can sign in to it any more. Ask for refunds before that day.
+          You can call it off until the day comes. Once it has begun it cannot be stopped or undone, and its
+          people can no longer sign in to it. Ask for refunds before that day.
         </Confirm>
       )}
       {asks === "cancel" && (

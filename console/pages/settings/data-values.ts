@@ -1,6 +1,5 @@
 /** What the form "Data policy" says of an org, and what the API is asked by it: only what differs. Pure. */
-import type { Org } from "../../app/session.ts";
-import type { OrgBody } from "./org-change.ts";
+import type { Org, OrgBody } from "./org-type.ts";
 
 type Policy = Org["data_policy"];
 export type Preset = "api_key" | "card" | "aadhaar" | "pan" | "email" | "phone";

@@ -2,10 +2,10 @@
 
 const ACTS: Readonly<Record<string, string>> = {
   GET: "Read",
-  POST: "Added",
-  PUT: "Replaced",
-  PATCH: "Changed",
-  DELETE: "Removed",
+  POST: "Add",
+  PUT: "Replace",
+  PATCH: "Change",
+  DELETE: "Remove",
 };
 
 const THINGS: Readonly<Record<string, readonly [one: string, many: string]>> = {
@@ -13,7 +13,7 @@ const THINGS: Readonly<Record<string, readonly [one: string, many: string]>> = {
   Groups: ["a group", "groups"],
 };
 
-/** `Added a user`, `Looked for users`. @param path with its filter, as the log has it */
+/** `Add a user`, `Look for users`. @param path with its filter, as the log has it */
 export function callWords(method: string, path: string): string {
   const [place = "", filter = ""] = path.split("?");
   const [kind = "", id = ""] = place.replace(/^.*\/scim\/v2\//, "").split("/");
@@ -21,7 +21,7 @@ export function callWords(method: string, path: string): string {
   const act = ACTS[method] ?? method;
   if (thing === undefined) return method === "GET" ? "Read what the gateway supports" : `${act} ${kind}`;
   if (method === "GET" && id === "")
-    return filter.includes("filter=") ? `Looked for ${thing[1]}` : `Listed ${thing[1]}`;
+    return filter.includes("filter=") ? `Look for ${thing[1]}` : `List ${thing[1]}`;
   return `${act} ${thing[0]}`;
 }
 

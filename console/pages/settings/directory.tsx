@@ -12,6 +12,7 @@ import { Badge, FaultNote, Note, Waiting } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { ListTable } from "../../parts/table.tsx";
 import { When } from "../../parts/when.tsx";
+import { format } from "../../text/org-format.ts";
 import { DirectorySteps } from "./directory-steps.tsx";
 import { callWords, statusWords } from "./directory-words.ts";
 import { showOnce } from "./shown-once.tsx";
@@ -94,7 +95,7 @@ function TokenPanel({ token, onChange }: TokenProps) {
           ["Address", <Copy key="address" text={addressOf()} what="address" />],
           ["Token", token === undefined ? "none yet" : <TokenState key="token" of={token} />],
           ["Made", token === undefined ? undefined : <When key="made" at={token.created_at} />],
-          ["Last used", token === undefined ? undefined : (token.last_used ?? "never")],
+          ["Last used", token === undefined ? undefined : <LastUsed key="used" day={token.last_used} />],
           [
             "The one before works until",
             token?.previous_works_until == null || !isLive ? undefined : (
@@ -136,9 +137,14 @@ function TokenPanel({ token, onChange }: TokenProps) {
   );
 }
 
+/** The day is one of UTC. */
+const LastUsed = ({ day }: { readonly day: string | null }) => (
+  <>{day === null ? "never" : format.value.day(`${day}T12:00:00Z`)}</>
+);
+
 const TokenState = ({ of: { hint, status } }: { readonly of: Token }) => (
   <span class="row">
-    <code>…{hint.replace(/^[.…]+/, "")}</code>
+    <code>{hint}</code>
     <Badge tone={status === "active" ? "good" : "plain"}>{status === "active" ? "works" : "revoked"}</Badge>
   </span>
 );

@@ -94,24 +94,11 @@ function Form({ of: shown }: { readonly of: Org }) {
   const change = useOrgChange();
   const own = generalFaults(values);
   const body = generalBody(shown, values);
-  const set = (next: Partial<GeneralValues>) => setValues({ ...values, ...next });
-  const faultOf = (name: keyof GeneralValues) => own[name] ?? faultAt(change.fault, POINTERS[name] ?? "none");
-  const field = (
-    name: keyof GeneralValues,
-    label: string,
-    hint: string,
-    inputMode: "text" | "numeric" | "decimal" = "text",
-  ) => (
-    <TextField
-      label={label}
-      value={String(values[name])}
-      onValue={(text) => set({ [name]: text })}
-      fault={faultOf(name)}
-      hint={hint}
-      inputMode={inputMode}
-      maxLength={200}
-    />
-  );
+  const fields: FieldsProps = {
+    values,
+    set: (next) => setValues({ ...values, ...next }),
+    faultOf: (name) => own[name] ?? faultAt(change.fault, POINTERS[name] ?? "none"),
+  };
   return (
     <form
       class="stack"
@@ -120,67 +107,9 @@ function Form({ of: shown }: { readonly of: Org }) {
         if (body !== undefined && Object.keys(own).length === 0) change.save(shown, body);
       }}
     >
-      <Panel title="Name and time">
-        <div class="columns">
-          {field("name", "Name", "As people read it, here and in mails")}
-          <Choice
-            label="Time zone"
-            value={values.zone}
-            onValue={(zone) => set({ zone })}
-            fault={faultOf("zone")}
-            hint="Days and months of budgets begin at its midnight, and times are shown in it"
-            options={zonesWith(values.zone).map((zone) => [zone, zone.replaceAll("_", " ")] as const)}
-          />
-        </div>
-      </Panel>
-      <Panel title="New keys and calls">
-        <div class="columns">
-          {field(
-            "keyDays",
-            "Days that a new key works",
-            "Empty: without end. It holds for keys whose maker names no end",
-            "numeric",
-          )}
-          <Choice
-            label="Where credit is short"
-            value={values.hold}
-            onValue={(hold) => set({ hold: hold as GeneralValues["hold"] })}
-            hint="For calls whose project and key say nothing of it"
-            options={HOLD_OPTIONS}
-          />
-        </div>
-        {mayCall("listKeys") && (
-          <p class="quiet small">
-            What becomes of calls whose client leaves is a setting of each <Link to={["keys"]}>key</Link>.
-          </p>
-        )}
-      </Panel>
-      <Panel title="Money">
-        <div class="columns">
-          {field(
-            "low",
-            "Tell us when credit is below, US dollars",
-            "Empty: never. A mail and an event, once for each fall",
-            "decimal",
-          )}
-          {field(
-            "spike",
-            "Tell us of a day above the usual by, percent",
-            "Empty: never. Usual is the mean of the seven days before",
-            "numeric",
-          )}
-          {field("budget", "Budget of all projects a month, US dollars", "Empty: none", "decimal")}
-          <Choice
-            label="Once the budget is used up"
-            value={values.isHard ? "hard" : "soft"}
-            onValue={(value) => set({ isHard: value === "hard" })}
-            options={[
-              ["hard", "Refuse calls until the month is over"],
-              ["soft", "Only tell"],
-            ]}
-          />
-        </div>
-      </Panel>
+      <NameAndTime {...fields} />
+      <KeysAndCalls {...fields} />
+      <MoneyFields {...fields} />
       <SaveRow
         change={change}
         isChanged={body !== undefined}
@@ -193,3 +122,109 @@ function Form({ of: shown }: { readonly of: Org }) {
     </form>
   );
 }
+
+interface FieldsProps {
+  readonly values: GeneralValues;
+  readonly set: (next: Partial<GeneralValues>) => void;
+  readonly faultOf: (name: keyof GeneralValues) => string | undefined;
+}
+
+interface OneProps extends FieldsProps {
+  readonly name: keyof GeneralValues;
+  readonly label: string;
+  readonly hint: string;
+  readonly inputMode?: "text" | "numeric" | "decimal";
+}
+
+const One = ({ values, set, faultOf, name, label, hint, inputMode = "text" }: OneProps) => (
+  <TextField
+    label={label}
+    value={String(values[name])}
+    onValue={(text) => set({ [name]: text })}
+    fault={faultOf(name)}
+    hint={hint}
+    inputMode={inputMode}
+    maxLength={200}
+  />
+);
+
+const NameAndTime = (fields: FieldsProps) => (
+  <Panel title="Name and time">
+    <div class="columns">
+      <One {...fields} name="name" label="Name" hint="As people read it, here and in mails" />
+      <Choice
+        label="Time zone"
+        value={fields.values.zone}
+        onValue={(zone) => fields.set({ zone })}
+        fault={fields.faultOf("zone")}
+        hint="Days and months of budgets begin at its midnight, and times are shown in it"
+        options={zonesWith(fields.values.zone).map((zone) => [zone, zone.replaceAll("_", " ")] as const)}
+      />
+    </div>
+  </Panel>
+);
+
+const KeysAndCalls = (fields: FieldsProps) => (
+  <Panel title="New keys and calls">
+    <div class="columns">
+      <One
+        {...fields}
+        name="keyDays"
+        label="Days that a new key works"
+        hint="Empty: without end. It holds for keys whose maker names no end"
+        inputMode="numeric"
+      />
+      <Choice
+        label="Where credit is short"
+        value={fields.values.hold}
+        onValue={(hold) => fields.set({ hold: hold as GeneralValues["hold"] })}
+        hint="For calls whose project and key say nothing of it"
+        options={HOLD_OPTIONS}
+      />
+    </div>
+    {mayCall("listKeys") && (
+      <p class="quiet small">
+        What becomes of calls whose client leaves is a setting of each <Link to={["keys"]}>key</Link>.
+      </p>
+    )}
+  </Panel>
+);
+
+const MoneyFields = (fields: FieldsProps) => (
+  <Panel title="Money">
+    <div class="columns">
+      <One
+        {...fields}
+        name="low"
+        label="Tell us when credit is below, US dollars"
+        hint="Empty: never. A mail and an event, once for each fall"
+        inputMode="decimal"
+      />
+      <One
+        {...fields}
+        name="spike"
+        label="Tell us of a day above the usual by, percent"
+        hint="Empty: never. Usual is the mean of the seven days before"
+        inputMode="numeric"
+      />
+    </div>
+    <div class="columns">
+      <One
+        {...fields}
+        name="budget"
+        label="Budget of all projects a month, US dollars"
+        hint="Empty: none"
+        inputMode="decimal"
+      />
+      <Choice
+        label="Once the budget is used up"
+        value={fields.values.isHard ? "hard" : "soft"}
+        onValue={(value) => fields.set({ isHard: value === "hard" })}
+        options={[
+          ["hard", "Refuse calls until the month is over"],
+          ["soft", "Only tell"],
+        ]}
+      />
+    </div>
+  </Panel>
+);

@@ -2,10 +2,8 @@
 import { useState } from "preact/hooks";
 import { type Act, useAct } from "../../api/act.ts";
 import { type Answer, call } from "../../api/call.ts";
-import type { Operations } from "../../api/operations.ts";
-import { me, type Org } from "../../app/session.ts";
-
-export type OrgBody = NonNullable<Operations["updateOrg"]["body"]>;
+import { me } from "../../app/session.ts";
+import type { Org, OrgBody } from "./org-type.ts";
 
 export interface OrgChange extends Act {
   /** Whether the last change was made, and nothing was tried since. */

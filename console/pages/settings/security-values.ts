@@ -1,7 +1,6 @@
 /** What the form "Security" says of an org, and what the API is asked by it: only what differs. Pure. */
-import type { Org } from "../../app/session.ts";
 import { countOf } from "../../text/amounts.ts";
-import type { OrgBody } from "./org-change.ts";
+import type { Org, OrgBody } from "./org-type.ts";
 
 export interface SecurityValues {
   readonly isSecondFactor: boolean;

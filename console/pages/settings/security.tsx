@@ -1,6 +1,7 @@
 /** Settings, Security: which sessions open the org. A change that would shut out its author is refused, and said at its field. */
 import { useState } from "preact/hooks";
 import { faultAt } from "../../api/act.ts";
+import type { ApiError } from "../../api/call.ts";
 import { mayCall, type Org, org } from "../../app/session.ts";
 import { Facts } from "../../parts/facts.tsx";
 import { Choice, TextArea, TextField } from "../../parts/field.tsx";
@@ -64,11 +65,12 @@ function Form({ of: shown }: { readonly of: Org }) {
   const change = useOrgChange();
   const wrongHours = hoursFault(values);
   const body = securityBody(shown, values);
-  const set = (next: Partial<SecurityValues>) => setValues({ ...values, ...next });
+  const set = (next: Partial<SecurityValues>) => {
+    // What was said is about what was sent.
+    change.forget();
+    setValues({ ...values, ...next });
+  };
   const isNarrowed = body?.settings?.security?.console_ip_allow?.length;
-  // The API names the entry that is no network; the field has all of them.
-  const networksFault =
-    change.fault?.param.startsWith(NETWORKS) === true ? faultAt(change.fault, change.fault.param) : undefined;
   return (
     <form
       class="stack"
@@ -103,7 +105,7 @@ function Form({ of: shown }: { readonly of: Org }) {
           label="Networks from which the organisation is open"
           value={values.networks}
           onValue={(networks) => set({ networks })}
-          fault={networksFault}
+          fault={networksFault(change.fault, values.networks)}
           rows={4}
           isCode
           placeholder={"203.0.113.0/24\n2001:db8::/32"}
@@ -125,4 +127,12 @@ function Form({ of: shown }: { readonly of: Org }) {
       />
     </form>
   );
+}
+
+/** The API names the entry at fault by its place; the field has all of them. */
+function networksFault(fault: ApiError | undefined, networks: string): string | undefined {
+  if (fault?.param.startsWith(NETWORKS) !== true) return undefined;
+  const said = faultAt(fault, fault.param);
+  const entry = networksIn(networks)[Number(fault.param.slice(NETWORKS.length + 1) || Number.NaN)];
+  return entry === undefined ? said : `“${entry}” cannot be used. ${said}`;
 }

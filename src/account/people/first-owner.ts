@@ -74,6 +74,6 @@ export class FirstOwner {
   }
 }
 
-/** An erased org has nobody, and is nobody's again. */
+/** An org that is erased, or about to be, has no people, and gets none again. */
 const lacksOwner = ({ people }: AccountTables, { id, erasureBegunAtMs, erasedAtMs }: OrgRow): boolean =>
   erasureBegunAtMs === undefined && erasedAtMs === undefined && !people.hasOwner(id);

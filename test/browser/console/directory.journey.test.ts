@@ -33,7 +33,7 @@ test("a directory is connected, watched and cut off", async () => {
   expect((await directory.call("POST", "/Users", { body: bo })).status).toBe(201);
   expect((await directory.call("POST", "/Users", { body: bo })).status).toBe(409);
   await page.getByRole("button", { name: "Refresh" }).click();
-  const added = page.getByRole("row").filter({ hasText: "Added a user" });
+  const added = page.getByRole("row").filter({ hasText: "Add a user" });
   await added.filter({ hasText: "done" }).getByText("bo@example.test").waitFor();
   await added.filter({ hasText: "refused, 409" }).waitFor();
   const { json: members } = await ada.call("GET", "/v1/orgs/first/members", { org: "first" });

@@ -36,9 +36,9 @@ test("settings are changed, a redaction rule among them, and a lock-out is refus
   await page.getByLabel("Your text").fill(SAID);
   await kept.getByText(SAID.slice(0, 10)).waitFor();
   await page.getByRole("button", { name: "Add a pattern" }).click();
-  await page.getByLabel("Pattern 1").fill("EMP-[0-9");
+  await page.getByLabel("Pattern 1", { exact: true }).fill("EMP-[0-9");
   await page.getByText(/^This is no RE2 expression/).waitFor();
-  await page.getByLabel("Pattern 1").fill("EMP-[0-9]{6}");
+  await page.getByLabel("Pattern 1", { exact: true }).fill("EMP-[0-9]{6}");
   await kept.getByText("[REDACTED:pattern]").waitFor();
   await page.getByLabel("E-mail addresses").check();
   await kept.getByText("[REDACTED:email]").waitFor();

@@ -53,7 +53,7 @@ describe("the owner of a new installation", () => {
     expect(await firstRoles(claimsOf("bob"))).toEqual({});
   });
 
-  test("is nobody once the erasure of that org has begun, and after it", async () => {
+  test("is not made once the erasure of that org has begun, nor after it", async () => {
     Object.assign(rig.deps, { firstOwner: rig.firstOwner(true) });
     for (const change of [{ erasureBegunAtMs: 1 }, { erasedAtMs: 1 }]) {
       await rig.accounts.act(() => rig.accounts.replaceOrg({ ...rig.first, status: "closed", ...change }));
