@@ -79,3 +79,9 @@ export function generalBody(org: Shown, values: GeneralValues): OrgBody | undefi
   };
   return Object.keys(body).length === 0 ? undefined : body;
 }
+
+/** Time zones to choose from: those that the browser knows, in their order, with UTC and the one that is set. @param set IANA name */
+export function zonesWith(set: string): readonly string[] {
+  const known = ["UTC", ...Intl.supportedValuesOf("timeZone")];
+  return [...new Set([...known, set])].sort();
+}

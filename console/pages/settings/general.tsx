@@ -9,10 +9,15 @@ import { Link } from "../../parts/link.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
-import { type GeneralValues, generalBody, generalFaults, generalValues } from "./general-values.ts";
+import {
+  type GeneralValues,
+  generalBody,
+  generalFaults,
+  generalValues,
+  zonesWith,
+} from "./general-values.ts";
 import { useOrgChange } from "./org-change.ts";
 import { SaveRow } from "./save-row.tsx";
-import { zonesWith } from "./zones.ts";
 
 const HOLD_OPTIONS: readonly Option[] = [
   ["", "Full, as the gateway has it"],

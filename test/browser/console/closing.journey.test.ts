@@ -9,7 +9,7 @@ import {
   NO_BROWSER,
   openBrowser,
 } from "../../support/console/browser.fixtures.ts";
-import { cutOff } from "../../support/console/faults.fixtures.ts";
+import { accessFaults, cutOff, headingFaults } from "../../support/console/faults.fixtures.ts";
 import { personAt, signInBy } from "../../support/console/person.fixtures.ts";
 import { recorded } from "../../support/observations.ts";
 import { type SpawnedGateway, spawnGateway } from "../../support/spawned-gateway.ts";
@@ -87,7 +87,9 @@ test("an org is exported, closed and erased", async () => {
   await page.getByRole("button", { name: "Download" }).waitFor();
   await ada.open("first/playground");
   await page.getByRole("heading", { name: "Not open while the organisation is closed" }).waitFor();
-  expect(await cutOff(page)).toEqual([]);
+  expect([...(await cutOff(page)), ...(await accessFaults(page)), ...(await headingFaults(page))]).toEqual(
+    [],
+  );
   await state.getByRole("link", { name: "have the data erased" }).click();
 
   const erase = page.getByRole("button", { name: "Ask for erasure" });

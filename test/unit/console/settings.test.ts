@@ -11,10 +11,14 @@ import {
   previewBody,
 } from "../../../console/pages/settings/data-values.ts";
 import { callWords, statusWords } from "../../../console/pages/settings/directory-words.ts";
-import { generalBody, generalFaults, generalValues } from "../../../console/pages/settings/general-values.ts";
+import {
+  generalBody,
+  generalFaults,
+  generalValues,
+  zonesWith,
+} from "../../../console/pages/settings/general-values.ts";
 import { hoursFault, securityBody, securityValues } from "../../../console/pages/settings/security-values.ts";
 import { sizeWords } from "../../../console/pages/settings/sizes.ts";
-import { zonesWith } from "../../../console/pages/settings/zones.ts";
 
 const SECURITY = { require_2fa: false, session_hours: 12, console_ip_allow: [], key_default_expiry_days: 0 };
 const PLAIN = { name: "Acme", settings: { security: SECURITY, timezone: "UTC" } } as const;
