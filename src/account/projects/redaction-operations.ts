@@ -2,10 +2,15 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { operation } from "../../base/operation/operation.ts";
-import type { Redaction } from "../../record/record.ts";
 import { PRESET_NAMES, type PresetName } from "../../workers/redaction.ts";
 import { redactionPatternsField } from "../fields/redaction-patterns.ts";
 import type { AccountTables } from "../tables.ts";
+
+/** The rules that are tried. */
+interface Rules {
+  readonly presets: readonly string[];
+  readonly patterns: readonly string[];
+}
 
 /** What a preview shows. */
 interface Previewed {
@@ -25,7 +30,7 @@ export interface RedactionOperationDeps {
    * Port: runs in a worker, because a hostile text takes longer than the event loop may wait. Undefined: the patterns take too long on
    * this sample.
    */
-  readonly previewRedaction: (redaction: Redaction, sample: string) => Promise<Previewed | undefined>;
+  readonly previewRedaction: (rules: Rules, sample: string) => Promise<Previewed | undefined>;
 }
 
 const preset = z.enum(PRESET_NAMES);
@@ -83,7 +88,7 @@ export const redactionOperations = ({ accounts, previewRedaction }: RedactionOpe
       };
       const shown = await previewRedaction(redaction, sample);
       if (shown === undefined) {
-        const message = "The patterns take too long on this text. Of such a call nothing would be kept.";
+        const message = "The patterns take too long on this text: nothing of such a call would be kept.";
         throw fail("invalid_value", message, { param: "/patterns" });
       }
       return {
