@@ -1,11 +1,16 @@
 /** A person picks another org: the tab is about it, and so are the session and their next sign-in. */
+import { batch } from "@preact/signals";
 import { call } from "../api/call.ts";
 import { go, pageAddress } from "./router.ts";
-import { OPERATOR } from "./session.ts";
+import { chooseOrg, OPERATOR } from "./session.ts";
 
 /** @param slug of one of the person's orgs, or of the operator's place */
 export function pickOrg(slug: string): void {
-  go(pageAddress(slug, []));
+  // At once: a page that is drawn of the new address and the old org would lead back to that org's home.
+  batch(() => {
+    chooseOrg(slug);
+    go(pageAddress(slug, []));
+  });
   // The tab is about it in any case: if this fails, the next sign-in begins where it did before.
   if (slug !== OPERATOR) void call("setActiveOrg", { body: { org: slug } }).catch(() => undefined);
 }

@@ -129,7 +129,7 @@ function OwnMenu() {
   const close = () => menu.current?.removeAttribute("open");
   return (
     <details class="shell-own" ref={menu}>
-      <summary aria-label={`${email}: organisations, sessions, theme, sign out`}>
+      <summary aria-label={`${email}: your own pages, theme, sign out`}>
         <span class="shell-email">{email}</span>
       </summary>
       <div class="shell-own-list">

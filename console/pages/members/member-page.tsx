@@ -164,7 +164,7 @@ function RoleForm({ of: member, onChange, onClose }: RoleFormProps) {
 function Keys({ of: { user_id: id } }: OfMember) {
   const list = usePages("listKeys", { query: { person_id: id, limit: KEYS } });
   return (
-    <Panel title="Keys that they made, and keys of those">
+    <Panel title="Keys that they made">
       <ListTable
         label="Keys of the member"
         list={list}

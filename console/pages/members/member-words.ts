@@ -13,7 +13,7 @@ export const STATUS_TONES: Readonly<Record<Member["status"], Tone>> = {
 };
 
 export const STATUS_WORDS: Readonly<Record<Member["status"], string>> = {
-  active: "member",
+  active: "active",
   invited: "invited",
   lapsed: "invitation over",
   disabled: "may not sign in",

@@ -84,7 +84,7 @@ export function RemoveWithKeys({ userId, who, onClose }: WithKeysProps) {
               of={keys}
               none={isSelf ? "You have made no key that works." : "They have made no key that works."}
               some={(number) =>
-                `${number === 1 ? "A key that works was" : `${number} keys that work were`} made by ${isSelf ? "you" : "them"}, or by such a key. Programs that have ${number === 1 ? "it" : "one"} call on, unless it is revoked:`
+                `${number === 1 ? "One key" : `${number} keys`} that ${isSelf ? "you" : "they"} made, or that such a key made, ${number === 1 ? "works" : "work"}. Programs go on calling with ${number === 1 ? "it, unless it is" : "them, unless they are"} revoked:`
               }
             />
             {count > 0 && (

@@ -71,7 +71,7 @@ export function NewOrgForm() {
           value={slug}
           onValue={setSlug}
           fault={faultOf("slug", "/slug")}
-          hint="In addresses of the console; it stays"
+          hint="In addresses of the console. It cannot be changed later"
           maxLength={63}
         />
       </div>

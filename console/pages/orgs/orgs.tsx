@@ -43,7 +43,7 @@ function OrgList() {
     >
       <FaultNote fault={invitations.fault.value} onRetry={invitations.refresh} />
       {waiting > 0 && (
-        <Note tone="warn">
+        <Note>
           <div class="row">
             <span>
               {waiting === 1 ? "An invitation waits for you." : `${waiting} invitations wait for you.`}

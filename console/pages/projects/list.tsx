@@ -127,11 +127,11 @@ function OwnBudget({ of: { budget, spend_month_micro: spent } }: { readonly of: 
   const { monthly_micro: limit, hard } = budget;
   if (limit === 0) return <span class="quiet">none of its own</span>;
   return (
-    <>
+    <div class="own-budget">
       <span class="nowrap">
         {format.value.money(limit)} <span class="small quiet">{hard ? "refuses" : "only tells"}</span>
       </span>
       <ShareBar share={spent / limit} />
-    </>
+    </div>
   );
 }

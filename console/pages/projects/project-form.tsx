@@ -45,7 +45,7 @@ export function ProjectFields({ values, onValues, isTried, fault, isNew }: Proje
             value={shownSlug(values)}
             onValue={(slug) => set({ slug })}
             fault={faultOf("slug")}
-            hint="For programs and policies; it stays"
+            hint="For programs and policies. It cannot be changed later"
             maxLength={63}
           />
         )}
@@ -55,7 +55,7 @@ export function ProjectFields({ values, onValues, isTried, fault, isNew }: Proje
           label="Environment"
           value={values.environment}
           onValue={(value) => set({ environment: value === "test" ? "test" : "live" })}
-          hint="It stays"
+          hint="It cannot be changed later"
           options={ENVIRONMENT_OPTIONS}
         />
       )}

@@ -28,7 +28,7 @@ export function Sessions() {
   return (
     <Page
       title="Sessions"
-      about={`Where you are signed in as ${me.value?.user.email ?? ""}. End what you do not know, and change your password where you sign in.`}
+      about={`Where you are signed in as ${me.value?.user.email ?? ""}. End what you do not know. A browser that is still signed in at your identity provider can come back: sign out or change the password there, too.`}
       actions={others.length > 0 && <EndOthers others={others} onDone={list.refresh} />}
     >
       <FaultNote fault={list.fault.value} onRetry={list.refresh} />

@@ -4,6 +4,24 @@
  */
 export const JOURNEYS = {
   analysts: ["POST /v1/analytics/users", "DELETE /v1/analytics/users/{id}"],
+  members: [
+    "POST /v1/orgs/{org}/members",
+    "POST /v1/orgs/{org}/members/{user}/invitation",
+    "PATCH /v1/orgs/{org}/members/{user}",
+    "DELETE /v1/orgs/{org}/members/{user}",
+    "POST /auth/invitations/{id}/accept",
+    "POST /auth/invitations/{id}/decline",
+    "PUT /auth/active-org",
+    "POST /v1/keys",
+  ],
+  projects: ["POST /v1/projects", "PATCH /v1/projects/{id}", "DELETE /v1/projects/{id}", "POST /v1/keys"],
+  sessions: ["POST /auth/link/{token}", "DELETE /auth/sessions/{id}", "POST /auth/logout"],
+  orgs: [
+    "POST /v1/orgs",
+    "POST /v1/orgs/{org}/transfer",
+    "DELETE /v1/orgs/{org}/members/{user}",
+    "PUT /auth/active-org",
+  ],
   budget: ["POST /v1/keys", "PATCH /v1/keys/{id}"],
   "first-key": ["POST /v1/keys", "POST /v1/playground/key", "POST /v1/svc/dry_run", "POST /v1/svc/generate"],
   keys: ["POST /v1/keys", "PATCH /v1/keys/{id}", "POST /v1/keys/{id}/rotate", "DELETE /v1/keys/{id}"],
