@@ -144,7 +144,7 @@ function OfTheOrg() {
   );
 }
 
-const HOUR_MS = 3_600_000;
+const MS_AN_HOUR = 3_600_000;
 
 /** An org opens to a session for so long after sign-in, and no longer than the session itself lasts. */
 function EndsHere({
@@ -154,7 +154,7 @@ function EndsHere({
   readonly hours: number;
   readonly of: Session;
 }) {
-  const at = new Date(Math.min(Date.parse(since) + hours * HOUR_MS, Date.parse(ends))).toISOString();
+  const at = new Date(Math.min(Date.parse(since) + hours * MS_AN_HOUR, Date.parse(ends))).toISOString();
   return (
     <p>
       This session opens it until <When at={at} />.
