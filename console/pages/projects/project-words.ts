@@ -8,8 +8,8 @@ export const HOLD_OPTIONS: readonly Option[] = [
 ];
 
 export const ENVIRONMENT_OPTIONS: readonly Option[] = [
-  ["live", "Live: its keys reach every model and spend credit"],
-  ["test", "Test: its keys reach simulated models and spend nothing"],
+  ["live", "Live: reaches every model, spends credit"],
+  ["test", "Test: reaches simulated models, spends nothing"],
 ];
 
 const LOGGING = {

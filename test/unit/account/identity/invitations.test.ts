@@ -341,6 +341,20 @@ describe("S6: the page", () => {
     expect(page).toContain("&lt;script&gt;alert(1)");
   });
 
+  test("says what the role may do, and until when one may accept, as long as one may", async () => {
+    const { org, inviter } = await orgWith("acme");
+    const { id } = await rig.invite(org, "ada@example.com", "viewer", inviter);
+    const { token } = await rig.signIn(claimsOf("ada"));
+    const open = await rig.page(token, id);
+    expect(open).toContain("reads usage, requests, keys, policies and credit, and changes nothing");
+    expect(open).toContain("<dt>Open until</dt><dd>23 September 2026</dd>");
+    await rig.own(org, inviter, "member");
+    expect(await rig.page(token, id)).toContain("can no longer give the role");
+    rig.clock.advance(INVITATION_DAYS * DAY_MS);
+    const { token: later } = await rig.signIn(claimsOf("ada"));
+    expect(await rig.page(later, id)).toContain("Its time is over.");
+  });
+
   test("asks a browser that has no session to sign in, and tells it nothing", async () => {
     const { id } = await rig.invite(await rig.org("acme"), "ada@example.com");
     const page = await rig.page("A".repeat(43), id);
