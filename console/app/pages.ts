@@ -33,7 +33,7 @@ export interface ConsolePage {
 /** The person's own, wherever they are. */
 const OWN_PAGES: readonly ConsolePage[] = [
   {
-    path: "orgs",
+    path: "your-organisations",
     title: "Your organisations",
     words: "switch choose new create join leave organization invitations",
     needs: ["createOrg"],

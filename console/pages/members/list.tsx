@@ -1,4 +1,5 @@
 /** Who is in the org, and who is invited. Search and role are in the address. */
+import { useState } from "preact/hooks";
 import { useAct } from "../../api/act.ts";
 import { useAnswer } from "../../api/answers.ts";
 import { call } from "../../api/call.ts";
@@ -23,6 +24,7 @@ import {
   STATUS_WORDS,
 } from "./member-words.ts";
 import { mayGive } from "./role-words.ts";
+import { SentAgain } from "./sent-again.tsx";
 
 /** Rows of the page; a search finds the others. */
 const MOST = 200;
@@ -34,9 +36,12 @@ export function MemberList() {
   const list = useAnswer("listMembers", { params: { org: org.value?.id ?? "" } });
   const act = useAct();
   const all = list.value.value?.data;
+  const [sentTo, setSentTo] = useState("");
   const again = (id: string) =>
     act.run(async () => {
-      await call("inviteAgain", { params: { org: org.value?.id ?? "", user: id } });
+      setSentTo("");
+      const { email } = await call("inviteAgain", { params: { org: org.value?.id ?? "", user: id } });
+      setSentTo(email);
       list.refresh();
     });
   return (
@@ -48,6 +53,7 @@ export function MemberList() {
       <Panel title="People" actions={<Filters />}>
         <FaultNote fault={list.fault.value} onRetry={list.refresh} />
         <FaultNote fault={act.fault} />
+        {sentTo !== "" && <SentAgain to={sentTo} />}
         {all === undefined && list.fault.value === undefined && <Waiting />}
         {all !== undefined && <Found all={all} isBusy={act.isBusy} onAgain={again} />}
       </Panel>
@@ -87,7 +93,7 @@ function Found({ all, isBusy, onAgain }: FoundProps) {
   if (rows.length === 0) {
     return (
       <div class="empty">
-        <p>Nobody is like this.</p>
+        <p>No one is like this.</p>
         <Button onClick={() => setFilters({ q: undefined, role: undefined })}>Show everybody</Button>
       </div>
     );

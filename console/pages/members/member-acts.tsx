@@ -9,6 +9,7 @@ import { HandOver } from "./hand-over.tsx";
 import { isWaiting, type Member } from "./member-words.ts";
 import { RemoveMember } from "./remove-member.tsx";
 import { mayGive } from "./role-words.ts";
+import { SentAgain } from "./sent-again.tsx";
 
 interface ActsProps {
   readonly of: Member;
@@ -18,6 +19,7 @@ interface ActsProps {
 
 export function MemberActs({ of: member, isLastOwner, onChange }: ActsProps) {
   const [asked, setAsked] = useState<"" | "remove" | "hand over">("");
+  const [isSent, setSent] = useState(false);
   const act = useAct();
   const close = () => setAsked("");
   const isSelf = member.user_id === me.value?.user.id;
@@ -28,12 +30,15 @@ export function MemberActs({ of: member, isLastOwner, onChange }: ActsProps) {
   const isInvited = member.invitation !== undefined;
   const again = () =>
     act.run(async () => {
+      setSent(false);
       await call("inviteAgain", { params: { org: org.value?.id ?? "", user: member.user_id } });
+      setSent(true);
       onChange();
     });
   return (
     <>
       <FaultNote fault={act.fault} />
+      {isSent && <SentAgain to={member.email} />}
       {!isSelf && member.status === "active" && mayCall("transferOrg") && (
         <Button onClick={() => setAsked("hand over")}>Hand over the organisation</Button>
       )}

@@ -21,7 +21,7 @@ export function Orgs() {
 }
 
 const NewOrg = () => (
-  <Page title="New organisation" about={<Link to={["orgs"]}>Your organisations</Link>}>
+  <Page title="New organisation" about={<Link to={["your-organisations"]}>Your organisations</Link>}>
     <Panel title="The organisation">
       <NewOrgForm />
     </Panel>
@@ -36,7 +36,7 @@ function OrgList() {
       title="Your organisations"
       about="Each has projects, keys, people and credit of its own. The one that you open is where your next sign-in begins."
       actions={
-        <Button kind="main" onClick={() => go(pageAddress(orgSlug.value, ["orgs", "new"]))}>
+        <Button kind="main" onClick={() => go(pageAddress(orgSlug.value, ["your-organisations", "new"]))}>
           New organisation
         </Button>
       }

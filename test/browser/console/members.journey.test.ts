@@ -62,7 +62,7 @@ test("a viewer is invited, accepts, becomes a member, and is removed with their 
   }
   const rowOf = (email: string) => page.getByRole("row").filter({ hasText: email });
   await rowOf("vera@example.test").getByRole("button", { name: "Send again" }).click();
-  await untilShown(page);
+  await page.getByText("The mail to vera@example.test is on its way again.").waitFor();
   await rowOf("late@example.test").getByRole("link").click();
   await page.getByRole("button", { name: "Take back invitation" }).click();
   const takeBack = page.getByRole("dialog", { name: /Take back the invitation/ });
