@@ -55,7 +55,7 @@ const PAUSED: Readonly<Record<NonNullable<Mandate["pause_reason"]>, StateWords>>
 };
 
 const STATES: Readonly<Record<Exclude<Mandate["status"], "paused">, StateWords>> = {
-  pending: { text: "It waits for your approval on the payment service's page.", next: undefined },
+  pending: { text: "It waits for your approval on the payment gateway's page.", next: undefined },
   active: { text: "It may be debited, within its bounds.", next: undefined },
   failed: { text: "It was not registered, and nothing is debited.", next: "Set it up again." },
   cancelled: { text: "It is cancelled, and nothing is debited.", next: undefined },

@@ -46,6 +46,16 @@ export function AutoTopups() {
       <FaultNote fault={shown.fault.value} onRetry={() => shown.refresh()} />
       <Ahead of={now} />
       {now.registering !== null && <Registering of={now.registering} onChange={() => shown.refresh()} />}
+      {isOpen && (
+        <SetUp
+          of={now}
+          onDone={() => {
+            setSettingUp(false);
+            shown.refresh();
+          }}
+          {...(isSettingUp && { onLeave: () => setSettingUp(false) })}
+        />
+      )}
       {isInForce(now.mandate) && (
         <div class="columns">
           <AutoForm of={now} onChange={() => shown.refresh()} />
@@ -56,15 +66,6 @@ export function AutoTopups() {
             onReplace={() => setSettingUp(true)}
           />
         </div>
-      )}
-      {isOpen && (
-        <SetUp
-          of={now}
-          onDone={() => {
-            setSettingUp(false);
-            shown.refresh();
-          }}
-        />
       )}
       <Bought rows={topups.value.value?.data ?? []} />
     </>

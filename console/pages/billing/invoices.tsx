@@ -41,7 +41,14 @@ export function Invoices() {
 type InvoiceRow = Row<"listInvoices">;
 
 const COLUMNS: readonly Column<InvoiceRow>[] = [
-  { head: "Number", cell: ({ id, number }) => <Link to={["billing", "invoices", id]}>{number}</Link> },
+  {
+    head: "Number",
+    cell: ({ id, number }) => (
+      <Link to={["billing", "invoices", id]} class="nowrap">
+        {number}
+      </Link>
+    ),
+  },
   { head: "What", cell: (row) => <What of={row} /> },
   { head: "Issued", cell: ({ issued_at: at }) => <When at={at} as="day" /> },
   {

@@ -1,5 +1,5 @@
 /**
- * The mandate: set up on the payment service's page, in a tab of its own, while this page waits for it; how it is; and its end. The same
+ * The mandate: set up on the payment gateway's page, in a tab of its own, while this page waits for it; how it is; and its end. The same
  * set-up has the same key until it is answered, so one is registered.
  */
 import { useState } from "preact/hooks";
@@ -32,9 +32,11 @@ import {
 interface SetUpProps {
   readonly of: AutoTopup;
   readonly onDone: () => void;
+  /** Another than the one in force is asked for by hand, and need not be. */
+  readonly onLeave?: () => void;
 }
 
-export function SetUp({ of: now, onDone }: SetUpProps) {
+export function SetUp({ of: now, onDone, onLeave }: SetUpProps) {
   const [method, setMethod] = useState<MandateMethod | undefined>(now.methods[0]);
   const act = useAct();
   const cap = format.value.minor(now.cap_minor, now.currency);
@@ -54,7 +56,7 @@ export function SetUp({ of: now, onDone }: SetUpProps) {
       {former !== undefined && <Former of={former} />}
       <p>
         When the balance falls below an amount that you choose, credit is bought by itself, so that calls go
-        on. You approve that once, on the payment service's page; this is called a mandate.
+        on. You approve that once, on the payment gateway's page; this is called a mandate.
       </p>
       <p>{noticeWords(now, cap)}</p>
       {now.methods.length === 0 || method === undefined ? (
@@ -72,6 +74,11 @@ export function SetUp({ of: now, onDone }: SetUpProps) {
               Continue to approve
             </Button>
           </div>
+          {onLeave !== undefined && (
+            <div class="beside-fields">
+              <Button onClick={onLeave}>Leave it</Button>
+            </div>
+          )}
         </div>
       ) : (
         <p class="quiet">An owner, an admin or the billing role sets it up.</p>
@@ -119,7 +126,7 @@ export function Registering({ of: mandate, onChange }: MandateProps) {
       {url !== undefined && isPage(url) ? (
         <>
           <p>
-            It is approved on the payment service's page, which opens in a tab of its own: at most{" "}
+            It is approved on the payment gateway's page, which opens in a tab of its own: at most{" "}
             {format.value.minor(mandate.max_amount_minor, mandate.currency)} a debit, tax included. This page
             shows when it is active.
           </p>
@@ -191,7 +198,7 @@ export function MandatePanel({ of: now, mandate, onChange, onReplace }: PanelPro
               ? undefined
               : `${mandate.consecutive_failures}; the third pauses the mandate`,
           ],
-          ["Payment service", mandate.gateway],
+          ["Payment gateway", mandate.gateway],
           ["Id", <Copy text={mandate.id} what="mandate id" />],
         ]}
       />
@@ -218,7 +225,7 @@ function CancelMandate({ of: mandate, onChange, onClose }: CancelProps) {
     >
       <p>
         Automatic top-ups are switched off, and no debit is begun any more; one that is being made goes on.
-        The mandate ends at the payment service too, and so does one that waits for approval. This cannot be
+        The mandate ends at the payment gateway too, and so does one that waits for approval. This cannot be
         undone: another one is approved anew.
       </p>
     </Confirm>

@@ -17,6 +17,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { Money, When } from "../../parts/when.tsx";
+import { minorText } from "../../text/amounts.ts";
 import { format } from "../../text/org-format.ts";
 import { forgetIntent, intentKey } from "../credits/intents.ts";
 import {
@@ -25,6 +26,8 @@ import {
   feeText,
   intentOfChange,
   isFree,
+  LIMITS,
+  missingMinor,
   type Plan,
   type PlanQuote,
   type Subscription,
@@ -130,14 +133,19 @@ function Happens({ quote, now }: Pick<ReviewProps, "quote" | "now">) {
   const end = <When at={subscription.period_end} as="day" />;
   if (quote.effective === "period_end")
     return (
-      <p>
-        {plan.name} takes over on <When at={quote.effective_at} as="day" />. Until then {now.plan.name} stays,
-        and nothing is taken now.
-        {isFree(plan)
-          ? " After that nothing is taken any more."
-          : ` From then on its fee of ${fee} a month is taken from the balance.`}{" "}
-        You can take this back until that day.
-      </p>
+      <>
+        <p>
+          {plan.name} takes over on <When at={quote.effective_at} as="day" />. Until then {now.plan.name}{" "}
+          stays, and nothing is taken now.
+          {isFree(plan)
+            ? " After that nothing is taken any more."
+            : ` From then on its fee of ${fee} a month is taken from the balance.`}{" "}
+          You can take this back until that day.
+        </p>
+        {isFree(plan) && (
+          <p>Credit that was bought stays; what is left of the included credit expires on that day.</p>
+        )}
+      </>
     );
   if (plan.id === now.plan.id && quote.fee_minor === 0)
     return (
@@ -146,7 +154,15 @@ function Happens({ quote, now }: Pick<ReviewProps, "quote" | "now">) {
   if (isFree(plan))
     return (
       <p>
-        {plan.name} takes over at once. Nothing is paid back for the rest of the month, until {end}.
+        {plan.name} takes over at once. Nothing is paid back for the rest of the month, until {end}. Credit
+        that was bought stays.
+      </p>
+    );
+  if (quote.fee_minor === 0)
+    return (
+      <p>
+        {plan.name} takes over at once. Nothing is taken now, because a dearer plan is paid for until {end},
+        and nothing is paid back. Then {fee} a month is taken from the balance.
       </p>
     );
   return (
@@ -156,8 +172,6 @@ function Happens({ quote, now }: Pick<ReviewProps, "quote" | "now">) {
         ? "Its first month is paid now, "
         : `${(quote.prorated_bps / 100).toFixed(2)} % of the month is left: what it costs more for that time is paid now, `}
       until {end}. Then {fee} a month is taken from the balance.
-      {quote.fee_minor === 0 &&
-        " Nothing is taken now, because a dearer plan was paid for this month; nothing is paid back."}
     </p>
   );
 }
@@ -201,12 +215,16 @@ function Lines({ quote }: { readonly quote: PlanQuote }) {
   );
 }
 
-function Missing({ quote: { missing_micro: missing } }: { readonly quote: PlanQuote }) {
+function Missing({ quote }: { readonly quote: PlanQuote }) {
+  const { missing_micro: missing } = quote;
   if (missing === 0) return null;
   return (
     <Note tone="bad">
       <Money micro={missing} /> of credit is missing for the fee.{" "}
-      <Link to={["credits", "topups", "new"]}>Buy credit</Link> and come back: nothing is changed before.
+      <Link to={["credits", "topups", "new"]} filters={{ amount: minorText(missingMinor(quote)) }}>
+        Buy credit
+      </Link>{" "}
+      and come back: nothing is changed before.
     </Note>
   );
 }
@@ -252,7 +270,7 @@ function Buttons({ shown, quote, now, act, onDone }: ReviewProps & { readonly ac
 function Differences({ now, then }: { readonly now: Plan; readonly then: Plan }) {
   const rows = differences(now, then, format.value);
   if (rows.length === 0) return null;
-  const isLess = rows.some((row) => row.isLess);
+  const isLess = rows.some((row) => row.isLess && LIMITS.some(({ name }) => name === row.name));
   return (
     <Panel title="What differs">
       <Table

@@ -93,3 +93,10 @@ export function actText(quote: PlanQuote, now: Plan, { minor }: Pick<Format, "mi
 /** What is asked for must be asked once, from where the subscription is: the same words from another place are another intent. */
 export const intentOfChange = (quote: PlanQuote, effective: string, now: Subscription): string =>
   [quote.plan.id, effective, now.plan_id, now.next_plan_id ?? "", now.status, now.period_start].join(" ");
+
+/** What a top-up must be of, before tax, for the fee to be there: in minor units, rounded up. */
+export const missingMinor = ({
+  fee_minor: fee,
+  fee_micro: micro,
+  missing_micro: missing,
+}: PlanQuote): number => (micro === 0 ? 0 : Math.ceil((fee * missing) / micro));

@@ -7,7 +7,7 @@ import { faultAt, useAct } from "../../api/act.ts";
 import { type Shown, useAnswer } from "../../api/answers.ts";
 import { type ApiError, call } from "../../api/call.ts";
 import { useRested } from "../../api/timing.ts";
-import { go, pageAddress } from "../../app/router.ts";
+import { filter, go, pageAddress } from "../../app/router.ts";
 import { mayCall, org, orgSlug } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
@@ -24,6 +24,9 @@ const REST_MS = 250;
 /** Asks what the least amount is, and whether the profile is complete, before anything is typed. */
 const PROBE_MINOR = 1;
 
+/** An amount that a page proposes: what is missing for a fee. */
+const wanted = filter("amount");
+
 export function NewTopup() {
   if (!mayCall("createTopup")) return <NotOpen>An owner, an admin and the billing role buy credit.</NotOpen>;
   return <Buying />;
@@ -31,7 +34,7 @@ export function NewTopup() {
 
 function Buying() {
   const name = `topup ${org.value?.id}`;
-  const [text, setText] = useState(() => typed(intentOf(sessionStorage, name)?.what));
+  const [text, setText] = useState(() => wanted.value || typed(intentOf(sessionStorage, name)?.what));
   const amount = minorOf(text);
   const asked = useRested(amount, REST_MS);
   const shown = useAnswer("quoteTopup", { query: { amount_minor: asked || PROBE_MINOR } });

@@ -40,6 +40,7 @@ test("a mandate is approved, credit is bought by itself, and the mandate is canc
   // The tab is closed; a reload goes on.
   await page.reload();
   const approval = await tabOf(page, "Approve the mandate");
+  const service = new URL(approval.url()).origin;
   await approval.getByRole("button", { name: /approve/i }).click();
   await approval.getByRole("heading", { name: "Thank you" }).waitFor();
   await approval.close();
@@ -74,6 +75,18 @@ test("a mandate is approved, credit is bought by itself, and the mandate is canc
 
   await pages.getByRole("link", { name: "Billing" }).click();
   await parts.getByRole("link", { name: "Automatic top-ups" }).click();
+
+  // The bank declines the next debit: the page says why the mandate is paused, and resumes it.
+  const control = { act: "next_debits", outcomes: ["decline_hard"] };
+  const told = await fetch(`${service}/control`, { method: "POST", body: JSON.stringify(control) });
+  expect(told.status).toBe(200);
+  await page.getByLabel("Buy when the balance is below").fill("40");
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("The bank declined a debit for good.").waitFor();
+  await bought.getByRole("row", { name: /failed/ }).waitFor();
+  await page.getByRole("button", { name: "Save and resume" }).click();
+  await page.getByText("It may be debited, within its bounds.").waitFor();
+  await bought.getByRole("row", { name: /paid/ }).nth(1).waitFor();
   await page.getByRole("button", { name: "Cancel mandate" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("This cannot be undone").waitFor();

@@ -17,6 +17,7 @@ import {
   intentOfChange,
   LIMITS,
   limitText,
+  missingMinor,
   type Plan,
   type PlanQuote,
   type Subscription,
@@ -115,6 +116,15 @@ describe("plans", () => {
     [quote(free, { effective: "period_end" }), "Cancel Team"],
     [quote(free, {}), "Change to Free now"],
   ])("%# the button says what it does", (of, text) => expect(actText(of, team, format)).toBe(text));
+
+  test("what is missing is bought by an amount before tax, rounded up", () => {
+    const of = (fee_minor: number, fee_micro: number, missing_micro: number) =>
+      missingMinor({ fee_minor, fee_micro, missing_micro } as PlanQuote);
+    expect(of(9_900, 99_000_000, 1)).toBe(1);
+    expect(of(9_900, 99_000_000, 49_500_000)).toBe(4_950);
+    expect(of(899_900, 99_689_819, 99_689_819)).toBe(899_900);
+    expect(of(0, 0, 0)).toBe(0);
+  });
 
   test("a change from another state of the subscription is another intent", () => {
     const same = intentOfChange(quote(free, {}), "now", now);
