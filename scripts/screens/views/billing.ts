@@ -26,7 +26,7 @@ export const BILLING: readonly View[] = [
     name: "billing-auto-another",
     address: "billing/auto",
     click: ["text='Use another'"],
-    shows: "select",
+    shows: "main select",
     needs: ["getAutoTopup", "createMandate"],
   },
   {

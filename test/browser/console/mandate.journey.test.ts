@@ -42,7 +42,7 @@ test("a mandate is approved, credit is bought by itself, and the mandate is canc
   const approval = await tabOf(page, "Approve the mandate");
   const service = new URL(approval.url()).origin;
   await approval.getByRole("button", { name: /approve/i }).click();
-  await approval.getByRole("heading", { name: "Thank you" }).waitFor();
+  await approval.waitForURL("**/billing/mandates/**");
   await approval.close();
   await page.getByText("It may be debited, within its bounds.").waitFor();
 

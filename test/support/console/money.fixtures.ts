@@ -17,7 +17,7 @@ export async function buyCredit(page: Page, amount: string, total: string): Prom
   await page.getByRole("button", { name: `Continue to pay ${total}` }).click();
   const checkout = await tabOf(page, `Pay ${total}`);
   await checkout.getByRole("button", { name: `Pay ${total}` }).click();
-  await checkout.getByRole("heading", { name: "Thank you" }).waitFor();
+  await checkout.waitForURL("**/billing/topups/**");
   await checkout.close();
   await page.getByText(`${total} has arrived`).waitFor();
 }
