@@ -38,7 +38,7 @@ export interface Samples {
   /** A top-up of which a part went back. */
   readonly refundedTopup: string;
   readonly creditNote: string;
-  /** Of the plan's fee. */
+  /** The one of the plan's fee. */
   readonly statement: string;
 }
 

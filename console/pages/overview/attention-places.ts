@@ -8,16 +8,17 @@ export interface Place {
   readonly filters?: Readonly<Record<string, string>>;
 }
 
-const MONEY: readonly Finding["kind"][] = [
-  "credit_low",
-  "subscription_past_due",
-  "auto_topup_paused",
-  "auto_topup_failed",
-];
+const MONEY: Partial<Record<Finding["kind"], readonly string[]>> = {
+  credit_low: ["credits"],
+  subscription_past_due: ["billing"],
+  auto_topup_paused: ["billing", "auto"],
+  auto_topup_failed: ["billing", "auto"],
+};
 
 /** Undefined where the console has no page for it: policies, jobs and providers are the API's alone. */
 export function placeOf({ kind, subject, details = {} }: Finding): Place | undefined {
-  if (MONEY.includes(kind)) return { to: ["credits"] };
+  const money = MONEY[kind];
+  if (money !== undefined) return { to: money };
   switch (subject.type) {
     case "key":
       return { to: ["keys", subject.id] };

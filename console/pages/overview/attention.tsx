@@ -73,6 +73,7 @@ function Row({ finding }: { readonly finding: Finding }) {
 /** Whether the reader's role opens the page. */
 function opens({ to: [page] }: Place): boolean {
   if (page === "credits") return mayCall("getCredits");
+  if (page === "billing") return mayCall("getSubscription");
   if (page === "keys") return mayCall("listKeys");
   return page === "models" ? mayCall("listModels") : mayCall("getUsage");
 }

@@ -60,7 +60,7 @@ class Rehearsed extends Error {
   }
 }
 
-/** Of a suspended or closed org too, whose plan cannot be changed: a quote is a read. @throws as `changePlan`, but for too little credit */
+/** A quote is a read: a suspended or closed org is told too, whose plan cannot be changed. @throws as `changePlan`, but for too little credit */
 export async function quoteChange(
   deps: PlanQuoteDeps,
   orgId: string,

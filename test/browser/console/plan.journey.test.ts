@@ -2,11 +2,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { expectActs } from "../../support/console/acts.fixtures.ts";
 import { consoleWorld } from "../../support/console/console-world.fixtures.ts";
 import { cutOff } from "../../support/console/faults.fixtures.ts";
 import { personAt } from "../../support/console/person.fixtures.ts";
+import { until } from "../../support/wait.ts";
 
 const limits = { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0 };
 const paid = (id: string, name: string, USD: number, included_micro: number, keys: number) => ({
@@ -38,6 +39,15 @@ const dollars = (micro: number) =>
     maximumFractionDigits: 6,
   }).format(micro / 1_000_000);
 
+let grants = 0;
+
+async function grant(org: string, micro: number): Promise<void> {
+  const { gateway } = world;
+  const key = readFileSync(join(gateway.folder, "data/operator-key"), "utf8").trim();
+  const body = { amount_micro_usd: micro, reason: "a test", idempotency_key: `grant-${++grants}` };
+  expect((await gateway.call("POST", `/v1/operator/orgs/${org}/grant`, { key, body })).status).toBe(201);
+}
+
 interface Entry {
   readonly kind: string;
   readonly amount_micro_usd: number;
@@ -49,10 +59,7 @@ test("a plan is changed up and down, and what is said before is what is taken", 
   const { page } = ada;
   const ledger = async (): Promise<Entry[]> =>
     (await ada.call("GET", "/v1/credits/ledger?limit=100")).json.data;
-  const operator = readFileSync(join(gateway.folder, "data/operator-key"), "utf8").trim();
-  const body = { amount_micro_usd: 2_000_000_000, reason: "a test", idempotency_key: "1" };
-  const granted = await gateway.call("POST", "/v1/operator/orgs/first/grant", { key: operator, body });
-  expect(granted.status).toBe(201);
+  await grant("first", 2_000_000_000);
   const available = async () => (await ada.call("GET", "/v1/credits")).json.available_micro_usd as number;
   const choose = async (text: string) => {
     await page
@@ -81,8 +88,8 @@ test("a plan is changed up and down, and what is said before is what is taken", 
   await page.getByText("The gateway does not answer").waitFor();
   await page.unroute("**/v1/billing/subscription");
   await page.getByText("Nothing would change").waitFor();
-  const [grant, fee] = await ledger();
-  expect([fee, grant]).toMatchObject([
+  const [included, fee] = await ledger();
+  expect([fee, included]).toMatchObject([
     { kind: "subscription", amount_micro_usd: -99_000_000 },
     { kind: "grant", amount_micro_usd: 30_000_000 },
   ]);
@@ -161,7 +168,49 @@ test("where credit is too little, it says how much is missing, and nothing can b
   expect(await bea.page.getByRole("button", { name: "Pay $99.00" }).isDisabled()).toBe(true);
   await bea.page.getByRole("link", { name: "Buy credit" }).click();
   await bea.page.waitForURL("**/poor/credits/topups/new?amount=99");
-  await bea.page.getByText("invoices must state who is billed").waitFor();
-  // Nobody is billed yet: the quote of a top-up says so.
-  for (const fault of bea.told) expect(fault).toMatch(/400 \S+ \S+\/v1\/credits\/topups\/quote/);
+  await bea.page.getByRole("button", { name: "Continue to pay $99.00" }).waitFor();
+  expect(await bea.page.getByLabel("Amount before tax, USD").inputValue()).toBe("99");
+  expect(bea.told).toEqual([]);
+});
+
+const DAY = 86_400_000;
+
+test("a fee that could not be taken is said, with what to do, and is paid once there is credit", async () => {
+  const { gateway, browser } = world;
+  const cleo = await personAt(browser, gateway.url, "cleo@example.test");
+  const org = { slug: "late", name: "Late", billing_country: "US" };
+  expect((await cleo.call("POST", "/v1/orgs", { body: org })).status).toBe(201);
+  await grant("late", 99_000_000);
+  const chosen = await cleo.call("POST", "/v1/billing/subscription", {
+    org: "late",
+    body: { plan_id: "team" },
+  });
+  expect(chosen.status).toBe(200);
+  const trueNow = Date.now.bind(Date);
+  vi.spyOn(Date, "now").mockImplementation(() => trueNow() + 32 * DAY);
+  try {
+    // The session is over by then.
+    const later = await personAt(browser, gateway.url, "cleo@example.test");
+    const { page } = later;
+    const state = async () => {
+      const { json } = await later.call("GET", "/v1/billing/subscription", { org: "late" });
+      return json.subscription.status as string;
+    };
+    await until("the fee could not be taken", async () => (await state()) === "past_due");
+    await later.open("late/credits");
+    await page.getByText("Its fee could not be taken: there was too little credit.").waitFor();
+    await page.getByRole("link", { name: "pay it" }).click();
+    await page.getByText(/^The fee of \$99\.00 could not be taken when the month ended on/).waitFor();
+    expect(await cutOff(page)).toEqual([]);
+    await page.getByRole("link", { name: "pay the month now" }).click();
+    await page.getByText("$99.00 of credit is missing for the fee.").waitFor();
+    await grant("late", 99_000_000);
+    await page.reload();
+    await page.getByRole("button", { name: "Pay $99.00 and keep Team" }).click();
+    await page.getByText("Team is in force.").waitFor();
+    expect(await state()).toBe("active");
+    expect(later.told).toEqual([]);
+  } finally {
+    vi.restoreAllMocks();
+  }
 });

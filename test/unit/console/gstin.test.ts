@@ -16,7 +16,7 @@ const some = (of: readonly string[]) => fc.constantFrom(...of);
 const digits = characters.slice(0, 10);
 const letters = characters.slice(10);
 
-/** Of the right form but for the check character. */
+/** The form is right, the check character may be any. */
 const formed = fc
   .tuple(
     some(INDIAN_STATES.map(([code]) => code)),

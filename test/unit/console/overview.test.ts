@@ -137,7 +137,8 @@ describe("what needs somebody leads to", () => {
 
   test.each([
     [finding("credit_low", "org"), { to: ["credits"] }],
-    [finding("auto_topup_failed", "mandate"), { to: ["credits"] }],
+    [finding("auto_topup_failed", "mandate"), { to: ["billing", "auto"] }],
+    [finding("subscription_past_due", "org"), { to: ["billing"] }],
     [finding("budget_near", "key"), { to: ["keys", "id_1"] }],
     [
       finding("budget_used_up", "project"),
