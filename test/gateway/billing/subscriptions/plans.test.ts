@@ -62,6 +62,46 @@ test.each([
   expect([status, json.error.param]).toEqual([400, param]);
 });
 
+test("a quote says what a change takes, and takes nothing; a change that costs more than was said is refused", async () => {
+  const quote = (query: string) => gateway.call("GET", `/v1/billing/subscription/quote?${query}`);
+  const before = await gateway.balance();
+  const { status, json } = await quote("plan_id=small");
+  expect([status, json]).toEqual([
+    200,
+    expect.objectContaining({
+      changes: true,
+      effective: "now",
+      fee_micro: 10_000_000,
+      fee_minor: 1_000,
+      currency: "USD",
+      included_micro: 3_000_000,
+      prorated_bps: 10_000,
+      available_micro: before.available,
+      available_after_micro: before.available - 7_000_000,
+      missing_micro: 0,
+    }),
+  ]);
+  expect(json.subscription).toMatchObject({ plan_id: "small", status: "active" });
+  expect(await gateway.balance()).toEqual(before);
+  expect((await gateway.call("GET", "/v1/billing/subscription")).json.subscription.plan_id).toBe("local");
+  expect((await quote("plan_id=local")).json).toMatchObject({ changes: false, fee_micro: 0 });
+  for (const [query, param] of [
+    ["", "/plan_id"],
+    ["plan_id=hidden", "/plan_id"],
+    ["plan_id=small&effective=period_end", "/effective"],
+  ] as const) {
+    const refused = await quote(query);
+    expect([refused.status, refused.json.error.param]).toEqual([400, param]);
+  }
+  const dearer = await choose({ plan_id: "small", max_fee_micro: json.fee_micro - 1 });
+  expect([dearer.status, dearer.json.error.code, dearer.json.error.details]).toEqual([
+    409,
+    "state",
+    { fee_micro: json.fee_micro },
+  ]);
+  expect(await gateway.balance()).toEqual(before);
+});
+
 test("limits of the chosen plan hold from the next call on; keys beyond its number work, and no new ones are made", async () => {
   const keys = await Promise.all(
     ["a", "b", "c"].map(
