@@ -111,6 +111,14 @@ export const PAGES: readonly ConsolePage[] = [
     load: async () => (await import("../pages/models/models.tsx")).Models,
   },
   {
+    path: "policies",
+    section: "Models and routing",
+    title: "Policies",
+    words: "routing rules endpoints order canary shadow experiment",
+    needs: ["listPolicies"],
+    load: async () => (await import("../pages/policies/policies.tsx")).Policies,
+  },
+  {
     path: "keys",
     section: "Keys and money",
     title: "Keys",

@@ -140,7 +140,7 @@ const failing = (): object => ({
 const withCredential = (): object => ({
   id: OF_OWN_KEY,
   name: "South Cloud (simulated)",
-  base_url: "${SIMULATOR_URL}/v1",
+  base_url: `\${SIMULATOR_URL}/v1`,
   credential_env: ["SOUTH_CLOUD_API_KEY"],
   dialects: ["chat"],
   data_policy: { trains: false, retention_days: 30, zdr: false },

@@ -2,9 +2,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { makeAccess } from "./access.ts";
 import { APPS, KEYS, type KeyPlan, MEMBERS, OWNER, PROJECTS, type ProjectSlug } from "./cast.ts";
-import { CANARY_MODEL, DEMO_PLAN, FAILING } from "./catalog.ts";
+import { DEMO_PLAN } from "./catalog.ts";
 import { invitePeople } from "./people.ts";
 import { Person } from "./person.ts";
+import { makePolicies } from "./policies.ts";
 import { makeWebhooks } from "./webhooks.ts";
 
 export interface DemoKey {
@@ -121,20 +122,6 @@ async function makeKeys(
     keys.push({ id: made.id, secret: made.secret, name, project, projectId, environment });
   }
   return keys;
-}
-
-/** The canary is of one project, so that it turns red by that project's calls. */
-async function makePolicies(owner: Person, projects: ReadonlyMap<ProjectSlug, string>): Promise<void> {
-  const economy = ["sort: price", "sort: balanced", "sort: balanced\n  affinity: session"];
-  const [first, ...later] = economy.map((line) => `version: 1\ndefaults:\n  ${line}\n`);
-  await owner.call("POST", "/v1/policies", { name: "economy", yaml: first });
-  for (const yaml of later) await owner.call("POST", "/v1/policies/economy/versions", { yaml });
-  await owner.call("POST", "/v1/policies/economy/activate", { version: later.length + 1 });
-  const canary = `{ endpoint: ep_${FAILING}_gpt-5.4-mini_eu, percent: 50, max_error_rate: 0.02, min_samples: 5 }`;
-  const yaml = `version: 1\nrules:\n  - match: { model: "${CANARY_MODEL}" }\n    then:\n      canary: ${canary}\n`;
-  await owner.call("POST", "/v1/policies", { name: "north-cloud-trial", yaml });
-  const scope = { project_id: projects.get("checkout") };
-  await owner.call("POST", "/v1/policies/north-cloud-trial/activate", { version: 1, scope });
 }
 
 /** Two top-ups that are paid, one of them refunded in part, one that waits, automatic ones by a registered mandate, and a plan. */

@@ -3,6 +3,7 @@ import { APPS, MEMBERS, NEWCOMER, OWNER } from "../demo/cast.ts";
 import { CANARY_MODEL } from "../demo/catalog.ts";
 import { Person } from "../demo/person.ts";
 import { ANSWERING } from "../demo/webhooks.ts";
+import { ECONOMY, ECONOMY_VERSIONS } from "../demo/policies.ts";
 import { until } from "../demo/world.ts";
 
 /** Ids. */
@@ -40,6 +41,9 @@ export interface Samples {
   readonly creditNote: string;
   /** The one of the plan's fee. */
   readonly statement: string;
+  /** A policy with versions of each status, by name, and the number of one. */
+  readonly policy: string;
+  readonly policyVersion: string;
 }
 
 interface Listed {
@@ -95,6 +99,8 @@ export async function samplesOf(owner: Person): Promise<Samples> {
     refundedTopup: topups.find(({ status }) => status === "partially_refunded")?.id ?? "",
     creditNote: documentOf("credit_note"),
     statement: documentOf("statement"),
+    policy: ECONOMY,
+    policyVersion: String(ECONOMY_VERSIONS.length),
   };
 }
 

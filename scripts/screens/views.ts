@@ -13,6 +13,7 @@ import { MODELS } from "./views/models.ts";
 import { PEOPLE } from "./views/people.ts";
 import { PLAYGROUND_VIEWS } from "./views/playground.ts";
 import { SETTINGS } from "./views/settings.ts";
+import { POLICIES } from "./views/policies.ts";
 import type { View } from "./views/view.ts";
 
 export type { View } from "./views/view.ts";
@@ -23,6 +24,7 @@ export const VIEWS: readonly View[] = [
   ...CALLS,
   ...PLAYGROUND_VIEWS,
   ...MODELS,
+  ...POLICIES,
   ...KEYS,
   ...CREDITS,
   ...HOOKS,

@@ -23,12 +23,13 @@ export async function sessionOf(
 export const ORG = "first";
 
 /** What is done at a page for a view to be there. */
-export async function begin(page: Page, { press, click = [] }: View): Promise<void> {
+export async function begin(page: Page, { press, click = [], thenPress = [] }: View): Promise<void> {
   if (press === undefined && click.length === 0) return;
   await page.locator("h1").waitFor();
   await untilShown(page);
   if (press !== undefined) await page.keyboard.press(press);
   for (const selector of click) await page.locator(selector).first().click();
+  for (const keys of thenPress) await page.keyboard.press(keys);
 }
 
 /** Shows a view, and waits for what it is about. */

@@ -20,6 +20,8 @@ export interface View {
   readonly press?: string;
   /** Selectors of what is clicked, one after the other, once its page is there: a menu, a dialog. */
   readonly click?: readonly string[];
+  /** Keys pressed after all that was clicked. */
+  readonly thenPress?: readonly string[];
   /** Calls run meanwhile. */
   readonly withCalls?: boolean;
   /** Its address answers with a status of an error, which a browser notes. */
