@@ -4,8 +4,8 @@ import type { Known } from "./policy-data.ts";
 
 export function Who({ id, known }: { readonly id: string; readonly known: Known }) {
   const name = known.personName(id);
-  if (name !== undefined) return <span class="break">{name}</span>;
-  if (!id.startsWith("key_")) return <code class="break">{id}</code>;
+  if (name !== undefined) return <span class="policy-who">{name}</span>;
+  if (!id.startsWith("key_")) return <code class="policy-who">{id}</code>;
   return (
     <Link to={["keys", id]}>
       Key <code>{id.slice(-6)}</code>

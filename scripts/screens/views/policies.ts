@@ -5,6 +5,7 @@ const READ = ["listPolicies"] as const;
 
 export const POLICIES: readonly View[] = [
   { name: "policies", address: "policies", shows: "tbody tr", needs: READ },
+  { name: "policies-none", address: "policies?q=no-such", shows: ".empty", needs: READ },
   { name: "policy", address: ({ policy }) => `policies/${policy}`, shows: "tbody tr", needs: READ },
   {
     name: "policy-version",

@@ -50,6 +50,13 @@ export const JOURNEYS = {
   directory: ["POST /v1/org/scim/token", "DELETE /v1/org/scim/token"],
   "provider-keys": ["POST /v1/provider-keys", "DELETE /v1/provider-keys/{id}"],
   settings: ["PATCH /v1/orgs/{org}", "POST /v1/policy/redact/preview"],
+  policies: [
+    "POST /v1/policies",
+    "POST /v1/policies/validate",
+    "POST /v1/policies/{name}/versions",
+    "POST /v1/policies/{name}/activate",
+    "POST /v1/policies/{name}/deactivate",
+  ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type Journey = keyof typeof JOURNEYS;

@@ -49,6 +49,11 @@ export function CodeField(props: CodeFieldProps) {
       showPlace(area.current, frame.current, lines, goTo);
   }, [goTo]);
 
+  useEffect(() => {
+    if (ruler.current !== null && frame.current !== null)
+      uncover(ruler.current, frame.current, value, cursor);
+  }, [cursor]);
+
   const isOpen = completing.offered.length > 0;
   const keys = useKeys({ ...props, area, place, completing, setCursor });
   return (
@@ -123,6 +128,13 @@ function positionOf(
     top: box.top - outer.top + line * box.height,
     left: Math.max(0, box.left - outer.left + (column * box.width) / 10),
   };
+}
+
+/** The numbers of lines stay where the text is scrolled: the cursor is not to be behind them. */
+function uncover(ruler: HTMLElement, frame: HTMLElement, text: string, cursor: number): void {
+  const column = cursor - (text.lastIndexOf("\n", cursor - 1) + 1);
+  const at = (column * ruler.getBoundingClientRect().width) / 10;
+  if (at < frame.scrollLeft) frame.scrollLeft = at;
 }
 
 function showPlace(
