@@ -30,6 +30,8 @@ const OF_DOCS: readonly (readonly [name: string, width: number, theme: Theme])[]
   ["setup", 1280, "light"],
   ["models", 1280, "light"],
   ["model", 1280, "dark"],
+  ["policy-edit-problem", 1280, "light"],
+  ["policy-compared", 1280, "light"],
   ["keys", 1280, "light"],
   ["credits", 1280, "light"],
   ["palette", 1280, "dark"],

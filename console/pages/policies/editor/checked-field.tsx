@@ -53,7 +53,7 @@ export function CheckedField({ label, value, onValue, refused, known }: CheckedF
         schema={schema}
       />
       <FaultNote fault={check.fault.value} onRetry={check.refresh} />
-      <div class={isOld ? "stack busy" : "stack"}>
+      <div class="stack" aria-busy={isOld}>
         <div class="row" role="status">
           {verdict !== undefined && check.fault.value === undefined && (
             <State problems={problems.length} warnings={warnings.length} />

@@ -4,6 +4,7 @@
  */
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { Completion, Names } from "./completion.ts";
+import { columnsOf, positionOf, useFollowing } from "./geometry.ts";
 import { Gutter, marksOf, Underlines } from "./gutter.tsx";
 import { type Place, placeAt } from "./place.ts";
 import type { PlacedProblem } from "./problems.tsx";
@@ -30,29 +31,25 @@ const MIN_LINES = 14;
 /** What a line is too little for is scrolled. */
 const MIN_COLUMNS = 30;
 
+const AS_CODE = { wrap: "off", spellcheck: false, autocapitalize: "off", autocomplete: "off" } as const;
+
 export function CodeField(props: CodeFieldProps) {
   const { label, value, problems, warnings, schema, names, onPlace, goTo } = props;
-  const [area, frame, ruler] = [
-    useRef<HTMLTextAreaElement>(null),
-    useRef<HTMLDivElement>(null),
-    useRef<HTMLSpanElement>(null),
-  ];
+  const area = useRef<HTMLTextAreaElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const ruler = useRef<HTMLSpanElement>(null);
   const id = useId();
   const [cursor, setCursor] = useState(0);
   const place = useMemo(() => placeAt(value, cursor), [value, cursor]);
   const completing = useCompletion(place, schema, names);
   const lines = useMemo(() => value.split("\n"), [value]);
+  const columns = useMemo(
+    () => 2 + lines.reduce((most, line) => Math.max(most, columnsOf(line)), MIN_COLUMNS),
+    [lines],
+  );
   const marks = useMemo(() => marksOf(problems, warnings), [problems, warnings]);
   useEffect(() => onPlace(place), [place]);
-  useEffect(() => {
-    if (goTo !== undefined && area.current !== null && frame.current !== null)
-      showPlace(area.current, frame.current, lines, goTo);
-  }, [goTo]);
-
-  useEffect(() => {
-    if (ruler.current !== null && frame.current !== null)
-      uncover(ruler.current, frame.current, value, cursor);
-  }, [cursor]);
+  useFollowing({ area, frame, ruler }, { lines, value, cursor, goTo });
 
   const isOpen = completing.offered.length > 0;
   const keys = useKeys({ ...props, area, place, completing, setCursor });
@@ -71,12 +68,9 @@ export function CodeField(props: CodeFieldProps) {
             aria-autocomplete="list"
             aria-controls={isOpen ? `${id}-list` : undefined}
             aria-activedescendant={isOpen ? optionId(`${id}-list`, completing.chosen) : undefined}
-            wrap="off"
-            spellcheck={false}
-            autocapitalize="off"
-            autocomplete="off"
+            {...AS_CODE}
             rows={Math.max(lines.length, MIN_LINES)}
-            cols={Math.max(MIN_COLUMNS, ...lines.map(columnsOf)) + 2}
+            cols={columns}
             value={value}
             onInput={keys.onInput}
             onKeyDown={keys.onKeyDown}
@@ -98,58 +92,22 @@ export function CodeField(props: CodeFieldProps) {
           onTake={keys.take}
         />
       )}
-      <p class="small quiet" id={`${id}-keys`}>
-        Ctrl+Space completes. Tab indents, Shift+Tab outdents; Escape, then Tab, leaves the text.
-      </p>
-      <span class="only-read" role="status">
-        {isOpen ? `${completing.offered.length} words can be written here` : ""}
-      </span>
+      <AboutKeys id={`${id}-keys`} offered={completing.offered.length} />
     </div>
   );
 }
 
-/** Tabs and signs of other scripts are wider than a letter. */
-const columnsOf = (line: string): number =>
-  line.length + (line.match(/[^\u0020-\u024f]/g)?.length ?? 0) + (line.match(/\t/g)?.length ?? 0) * 7;
-
-/** Under the word, within the frame. */
-function positionOf(
-  ruler: HTMLElement | null,
-  frame: HTMLElement | null,
-  text: string,
-  { from, column }: Place,
-): { readonly top: number; readonly left: number } {
-  if (ruler === null || frame === null) return { top: 0, left: 0 };
-  const box = ruler.getBoundingClientRect();
-  const outer = frame.getBoundingClientRect();
-  const line = text.slice(0, from).split("\n").length;
-  // The ruler is where the first line is, a line high and ten letters wide.
-  return {
-    top: box.top - outer.top + line * box.height,
-    left: Math.max(0, box.left - outer.left + (column * box.width) / 10),
-  };
-}
-
-/** The numbers of lines stay where the text is scrolled: the cursor is not to be behind them. */
-function uncover(ruler: HTMLElement, frame: HTMLElement, text: string, cursor: number): void {
-  const column = cursor - (text.lastIndexOf("\n", cursor - 1) + 1);
-  const at = (column * ruler.getBoundingClientRect().width) / 10;
-  if (at < frame.scrollLeft) frame.scrollLeft = at;
-}
-
-function showPlace(
-  area: HTMLTextAreaElement,
-  frame: HTMLElement,
-  lines: readonly string[],
-  { line, column }: PlacedProblem,
-): void {
-  const at = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
-  const start = at + Math.min(column - 1, lines[line - 1]?.length ?? 0);
-  area.focus();
-  area.setSelectionRange(start, start);
-  const height = area.scrollHeight / area.rows;
-  frame.scrollTop = Math.max(0, (line - 3) * height);
-}
+/** @param offered words that are shown to choose from */
+const AboutKeys = ({ id, offered }: { readonly id: string; readonly offered: number }) => (
+  <>
+    <p class="small quiet" id={id}>
+      Ctrl+Space completes. Tab indents, Shift+Tab outdents; Escape, then Tab, leaves the text.
+    </p>
+    <span class="only-read" role="status">
+      {offered > 0 ? `${offered} words can be written here` : ""}
+    </span>
+  </>
+);
 
 interface KeyProps extends CodeFieldProps {
   readonly area: { readonly current: HTMLTextAreaElement | null };
@@ -159,7 +117,7 @@ interface KeyProps extends CodeFieldProps {
 }
 
 function useKeys({ area, place, completing, onValue, setCursor }: KeyProps) {
-  /** Escape was the last key: Tab leaves. */
+  /** Escape was the last key, and closed no list: Tab leaves. */
   const leaves = useRef(false);
   /** What is written by `write` opens no completion of itself. */
   const isWriting = useRef(false);
@@ -191,11 +149,11 @@ function useKeys({ area, place, completing, onValue, setCursor }: KeyProps) {
     // An input method has the keys.
     if (event.isComposing) return;
     const hasLeft = leaves.current;
-    leaves.current = event.key === "Escape";
-    const act =
-      completing.offered.length > 0
-        ? listAct(event, completing, take)
-        : textAct(event, { write, open: completing.open, leaves: hasLeft });
+    const isListed = completing.offered.length > 0;
+    leaves.current = event.key === "Escape" && !isListed;
+    const act = isListed
+      ? listAct(event, completing, take)
+      : textAct(event, { write, open: completing.open, leaves: hasLeft });
     if (act === undefined) return;
     event.preventDefault();
     act();
