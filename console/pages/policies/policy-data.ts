@@ -26,6 +26,8 @@ export interface PolicyData extends Known {
   readonly name: string;
   /** The newest first. */
   readonly versions: readonly Version[];
+  /** The versions are asked for again. */
+  readonly isBusy: boolean;
   readonly refresh: () => void;
 }
 
@@ -52,10 +54,10 @@ export function usePolicy(name: string): {
   readonly fault: ApiError | undefined;
   readonly refresh: () => void;
 } {
-  const { value, fault, refresh } = useAnswer("listPolicyVersions", { params: { name } });
+  const { value, fault, isBusy, refresh } = useAnswer("listPolicyVersions", { params: { name } });
   const known = useKnown();
   const versions = value.value?.data;
-  const data = versions && { ...known, name, versions, refresh };
+  const data = versions && { ...known, name, versions, isBusy: isBusy.value, refresh };
   return { data, fault: fault.value, refresh };
 }
 

@@ -1,33 +1,32 @@
-/** The parts of one policy's page, as tabs with an address each. */
+/** The parts of one policy, as tabs with an address each. Whatever is about one policy has them below its title. */
 import type { Name } from "../../api/call.ts";
 import { mayCall } from "../../app/session.ts";
 import { PathTabs } from "../../parts/tabs.tsx";
 import { policyPath } from "./policy-data.ts";
 
-export interface PolicyTab {
-  /** Behind the policy's name in the address. */
+interface PolicyTab {
+  /** Behind the policy's name in the address; the first is at the name itself, too. */
   readonly path: string;
   readonly text: string;
   /** What it cannot do without, beside what the page needs. */
   readonly needs?: Name;
 }
 
-interface PolicyTabsProps {
-  readonly name: string;
-  readonly tabs: readonly PolicyTab[];
-  readonly current: string;
-}
+/** In their order. A part that tries a policy, or tells of it, is a row more, and an entry of `OWN_PAGES` in policies.tsx. */
+const TABS: readonly PolicyTab[] = [
+  { path: "versions", text: "Versions" },
+  { path: "edit", text: "Edit", needs: "createPolicyVersion" },
+];
 
-/** The first is at the policy's own address. */
-export function PolicyTabs({ name, tabs, current }: PolicyTabsProps) {
-  const [first] = tabs;
-  const to = (path: string) => (path === first?.path ? policyPath(name) : ["policies", name, path]);
+/** @param current the path of the part that is shown */
+export function PolicyTabs({ name, current }: { readonly name: string; readonly current: string }) {
+  const to = (path: string) => (path === TABS[0]?.path ? policyPath(name) : ["policies", name, path]);
   return (
     <PathTabs
       label={`Parts of ${name}`}
-      tabs={tabs
-        .filter(({ needs }) => needs === undefined || mayCall(needs))
-        .map(({ path, text }) => [to(path), text] as const)}
+      tabs={TABS.filter(({ needs }) => needs === undefined || mayCall(needs)).map(
+        ({ path, text }) => [to(path), text] as const,
+      )}
       current={to(current)}
     />
   );

@@ -26,6 +26,8 @@ interface VersionPageProps {
 
 export function VersionPage({ policy, number }: VersionPageProps) {
   const version = policy.versions.find((each) => String(each.version) === number);
+  // One that was just saved is in the next answer.
+  if (version === undefined && policy.isBusy) return <Waiting />;
   if (version === undefined) return <Note>The policy has no such version.</Note>;
   return (
     <>

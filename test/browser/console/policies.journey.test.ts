@@ -178,6 +178,17 @@ test("what is refused is shown at its line, names are completed, and the keyboar
   expect(await page.locator(".editor-gutter [data-mark=bad]").textContent()).toBe("✕ 2");
   expect(told.splice(0)).toEqual([expect.stringMatching(/ 400 POST .*\/v1\/policies$/)]);
 
+  // Where the cursor is moved to, the words of that place are offered, and what is there is explained.
+  await area.click();
+  await page.keyboard.press("Control+Home");
+  await page.getByText("Version of this grammar.").waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.getByText("The policy's name.").waitFor();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+Space");
+  expect(await labels(page)).toEqual(["sort", "defaults", "rules"]);
+
   // The refusal is of the old text.
   await area.fill("version: 1\ndefaults:\n  only: [");
   await page.locator(".editor-gutter [data-mark=bad]", { hasText: "2" }).waitFor({ state: "detached" });

@@ -74,7 +74,7 @@ export function CodeField(props: CodeFieldProps) {
             value={value}
             onInput={keys.onInput}
             onKeyDown={keys.onKeyDown}
-            onSelect={(event) => setCursor(event.currentTarget.selectionEnd)}
+            {...keys.follow}
             onMouseDown={completing.close}
             onBlur={completing.close}
           />
@@ -137,6 +137,10 @@ function useKeys({ area, place, completing, onValue, setCursor }: KeyProps) {
     write({ from: place.from, to: place.to, insert, start: at, end: at });
     if (goesOn) completing.open();
   };
+  const open = () => {
+    setCursor(area.current?.selectionEnd ?? 0);
+    completing.open();
+  };
   const onInput = (event: InputEvent & { readonly currentTarget: HTMLTextAreaElement }) => {
     const { value, selectionEnd } = event.currentTarget;
     onValue(value);
@@ -153,12 +157,16 @@ function useKeys({ area, place, completing, onValue, setCursor }: KeyProps) {
     leaves.current = event.key === "Escape" && !isListed;
     const act = isListed
       ? listAct(event, completing, take)
-      : textAct(event, { write, open: completing.open, leaves: hasLeft });
+      : textAct(event, { write, open, leaves: hasLeft });
     if (act === undefined) return;
     event.preventDefault();
     act();
   };
-  return { onInput, onKeyDown, take };
+  const move = (event: { readonly currentTarget: HTMLTextAreaElement }) =>
+    setCursor(event.currentTarget.selectionEnd);
+  // Browsers tell of a selection, and not all of a cursor that moves.
+  const follow = { onSelect: move, onKeyUp: move, onMouseUp: move, onFocus: move };
+  return { onInput, onKeyDown, take, follow };
 }
 
 /** A letter of a word, or the space behind a key. */
