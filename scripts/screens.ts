@@ -7,7 +7,7 @@
  *     --only=requests,live   views whose names begin so
  *     --widths=390,1280      of 390, 1280 and 2560 pixels
  *     --themes=light         of light and dark
- *     --person=viewer        of owner, admin, member, billing and viewer
+ *     --person=viewer        of owner, admin, member, billing and viewer; the operator's pages are shown as the operator sees them
  *     --data-dir=./demo      a demo that is there already: none is made
  *     --port=8900            of the gateway; any that is free by default
  */
@@ -17,12 +17,12 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { countRequests, launch } from "../test/support/console/browser.fixtures.ts";
-import { MEMBERS, OWNER } from "./demo/cast.ts";
+import { MEMBERS, OPERATOR, OWNER } from "./demo/cast.ts";
 import { seedInto, startOn } from "./screens/installation.ts";
 import { allOutside, openOutside } from "./screens/outside.ts";
 import { heightOf, type Picture, picturesOf, picturesOfDocs, type Theme, take } from "./screens/pictures.ts";
 import { ownerAt, runCalls, type Samples, samplesOf } from "./screens/samples.ts";
-import { VIEWS } from "./screens/views.ts";
+import { isOfOperator, VIEWS } from "./screens/views.ts";
 import { type Session, sessionOf, show } from "./screens/walk.ts";
 
 const RECORDS = 4000;
@@ -66,11 +66,16 @@ async function main(): Promise<void> {
 async function takeAll(browser: Browser, url: string): Promise<void> {
   const owner = await ownerAt(url);
   const samples = await samplesOf(owner);
-  const session = await sessionOf(browser, url, person);
+  const ofPerson = await sessionOf(browser, url, person);
+  const ofOperator = pictures.some(({ view }) => isOfOperator(view))
+    ? await sessionOf(browser, url, OPERATOR)
+    : ofPerson;
   const calls = pictures.some(({ view }) => view.withCalls) ? await runCalls(url, owner) : undefined;
   const pages = new Map<string, Page>();
   for (const picture of pictures) {
-    const name = `${picture.width} ${picture.theme}`;
+    const isOperators = isOfOperator(picture.view);
+    const name = `${picture.width} ${picture.theme} ${isOperators}`;
+    const session = isOperators ? ofOperator : ofPerson;
     const page = pages.get(name) ?? (await openPage(browser, session, picture));
     pages.set(name, page);
     await takeOne(page, url, samples, picture);

@@ -160,7 +160,7 @@ function OrgChoice() {
   const orgs = me.value?.orgs ?? [];
   const places = orgs.map(({ slug, name }) => [slug, name] as const);
   if (isOperator.value) places.push([OPERATOR, "This installation"]);
-  if (places.length < 2) return <span class="shell-org quiet">{listedOrg.value?.name}</span>;
+  if (places.length < 2) return <span class="shell-org quiet">{places[0]?.[1]}</span>;
   return <Choice label="Organisation" value={orgSlug.value} onValue={pickOrg} options={places} />;
 }
 

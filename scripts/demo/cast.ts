@@ -19,6 +19,8 @@ export const NEIGHBOUR = {
   name: "Ravi Menon",
   org: { slug: "harbour", name: "Harbour Analytics", billing_country: "IN" },
 };
+/** Whoever runs the installation: in no organisation. */
+export const OPERATOR = { email: "operator@example.com", name: "Oskar Lindgren" };
 
 export const PROJECTS = [
   { slug: "checkout", name: "Checkout assistant" },

@@ -5,6 +5,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { OPERATOR } from "./cast.ts";
 
 /** Models of the shipped catalog, the most used ones first. */
 export const MODELS = [
@@ -94,6 +95,7 @@ export function writeCatalog(folder: string, keys: number): void {
   }
   write(join(folder, "weir.yaml"), {
     default_plan: "demo",
+    operators: [OPERATOR.email],
     grant_usd: 25,
     quotas: { keys_ever: 100_000 + keys, changes_per_day: 20_000 },
     request_limits: {

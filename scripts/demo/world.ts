@@ -6,6 +6,7 @@ import { DEMO_PLAN } from "./catalog.ts";
 import { invitePeople } from "./people.ts";
 import { Person } from "./person.ts";
 import { makePolicies } from "./policies.ts";
+import { askTickets } from "./tickets.ts";
 import { makeWebhooks } from "./webhooks.ts";
 
 export interface DemoKey {
@@ -50,22 +51,7 @@ export async function makeWorld(url: string): Promise<World> {
   await makePolicies(owner, projects);
   await makeWebhooks(owner);
   await makeAccess(url, owner);
-  await owner.call("POST", "/v1/tickets", {
-    kind: "other",
-    subject: "Invoice needs our purchase order number",
-    message: "Please put PO-20931 on the invoices of this quarter.",
-  });
-  await owner.call("POST", "/v1/limits/requests", {
-    key_id: keys[0]?.id,
-    rpm: 400_000,
-    reason: "The sale begins on Friday.",
-  });
-  // More than is approved at once: it waits for the operator.
-  await owner.call("POST", "/v1/limits/requests", {
-    key_id: keys[1]?.id,
-    rpm: 9_000_000,
-    reason: "The support desk takes over two more countries in January.",
-  });
+  await askTickets(url, owner, keys);
   await invitePeople(url, owner);
   return { owner, orgId, keys, projects };
 }

@@ -1,9 +1,9 @@
 /** What of a demo its views show: requests of each kind, a key, models. */
 import { APPS, MEMBERS, NEWCOMER, OWNER } from "../demo/cast.ts";
-import { CANARY_MODEL } from "../demo/catalog.ts";
+import { CANARY_MODEL, FAILING } from "../demo/catalog.ts";
 import { Person } from "../demo/person.ts";
-import { ANSWERING } from "../demo/webhooks.ts";
 import { ECONOMY, ECONOMY_VERSIONS } from "../demo/policies.ts";
+import { ANSWERING } from "../demo/webhooks.ts";
 import { until } from "../demo/world.ts";
 
 /** Ids. */
@@ -17,6 +17,9 @@ export interface Samples {
   readonly key: string;
   readonly model: string;
   readonly otherModel: string;
+  /** Ids of the organisation, and of a provider, as the operator's pages have them. */
+  readonly org: string;
+  readonly provider: string;
   /** A paid top-up that may be refunded, and its invoice. */
   readonly topup: string;
   readonly invoice: string;
@@ -90,6 +93,8 @@ export async function samplesOf(owner: Person): Promise<Samples> {
     key: keys.find(({ name }) => name.startsWith("support/"))?.id ?? "",
     model: CANARY_MODEL,
     otherModel: "anthropic/claude-sonnet-5",
+    org: (await owner.call<{ active_org: string }>("GET", "/auth/me")).active_org,
+    provider: FAILING,
     topup: paid?.id ?? "",
     invoice: paid?.invoice_id ?? "",
     ...(await hooksOf(owner)),

@@ -2,6 +2,7 @@
  * Every page and view of the console, as data: an address and what is on it. Pictures are made of them, and the tests of the whole console
  * walk them. A new view is a new row in the file of its page.
  */
+import { ROUTES } from "../../console/api/operations.ts";
 import type { Samples } from "./samples.ts";
 import { BILLING } from "./views/billing.ts";
 import { CALLS } from "./views/calls.ts";
@@ -10,10 +11,11 @@ import { FRAME } from "./views/frame.ts";
 import { HOOKS } from "./views/hooks.ts";
 import { KEYS } from "./views/keys.ts";
 import { MODELS } from "./views/models.ts";
+import { OPERATOR_VIEWS } from "./views/operator.ts";
 import { PEOPLE } from "./views/people.ts";
 import { PLAYGROUND_VIEWS } from "./views/playground.ts";
-import { SETTINGS } from "./views/settings.ts";
 import { POLICIES } from "./views/policies.ts";
+import { SETTINGS } from "./views/settings.ts";
 import type { View } from "./views/view.ts";
 
 export type { View } from "./views/view.ts";
@@ -32,7 +34,12 @@ export const VIEWS: readonly View[] = [
   ...BILLING,
   ...SETTINGS,
   ...FRAME,
+  ...OPERATOR_VIEWS,
 ];
+
+/** It is about the installation: operators see it, whatever org they are in. */
+export const isOfOperator = ({ needs = [] }: View): boolean =>
+  needs.some((name) => ROUTES[name][2] === "operator");
 
 export const shownBy = ({ shows = HEADING }: View): string => shows;
 

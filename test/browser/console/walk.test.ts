@@ -1,5 +1,5 @@
 /**
- * Every view of the console on a demo, as each role sees it, narrow and dark or wide and light: nothing errs, nothing is asked of elsewhere or
+ * Every view of the console on a demo, as each role and an operator see it, narrow and dark or wide and light: nothing errs, nothing is asked of elsewhere or
  * refused, no text is cut off, all can read it, and a role meets what it may open and no way to the rest.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MEMBERS, OWNER } from "../../../scripts/demo/cast.ts";
+import { MEMBERS, OPERATOR, OWNER } from "../../../scripts/demo/cast.ts";
 import { seedInto, startOn } from "../../../scripts/screens/installation.ts";
 import {
   ownerAt,
@@ -16,7 +16,6 @@ import {
   type Samples,
   samplesOf,
 } from "../../../scripts/screens/samples.ts";
-import { VIEWS } from "../../../scripts/screens/views.ts";
 import type { Gateway } from "../../../src/host/gateway/gateway.ts";
 import {
   CHROMIUM,
@@ -25,7 +24,7 @@ import {
   openBrowser,
 } from "../../support/console/browser.fixtures.ts";
 import { signInBy } from "../../support/console/person.fixtures.ts";
-import { Walk } from "../../support/console/walk.fixtures.ts";
+import { viewsFor, Walk } from "../../support/console/walk.fixtures.ts";
 
 /** As few as have a request of each kind among them. */
 const SIZES = { requests: 1000, calls: 150 };
@@ -61,26 +60,27 @@ const WINDOWS = {
   member: [NARROW],
   billing: [WIDE],
   viewer: [NARROW],
+  operator: [NARROW, WIDE],
 } as const;
 
+const PEOPLE = [{ ...OWNER, role: "owner" as const }, ...MEMBERS, { ...OPERATOR, role: "operator" as const }];
+
 // Each is somebody of their own. What one role does in two windows is done one after the other: a person has one playground key.
-test.concurrent.for([{ ...OWNER, role: "owner" as const }, ...MEMBERS])(
-  "$role",
-  async ({ email, name, role }, { skip }) => {
-    skip(CHROMIUM === undefined, NO_BROWSER);
-    const faults: string[] = [];
-    let session: BrowserContextOptions["storageState"];
-    for (const [width, height, colorScheme] of WINDOWS[role]) {
-      const options = { viewport: { width, height }, colorScheme };
-      const watched = await browser.open(
-        session === undefined ? options : { ...options, storageState: session },
-      );
-      if (session === undefined) await signInBy(watched.page, gateway.url, email, name);
-      const walk = new Walk(watched, gateway.url, samples, role);
-      for (const view of VIEWS) faults.push(...(await walk.to(view)).map((fault) => `${width}, ${fault}`));
-      session = await watched.page.context().storageState();
-      await watched.page.context().close();
-    }
-    expect(faults).toEqual([]);
-  },
-);
+test.concurrent.for(PEOPLE)("$role", async ({ email, name, role }, { skip }) => {
+  skip(CHROMIUM === undefined, NO_BROWSER);
+  const faults: string[] = [];
+  let session: BrowserContextOptions["storageState"];
+  for (const [width, height, colorScheme] of WINDOWS[role]) {
+    const options = { viewport: { width, height }, colorScheme };
+    const watched = await browser.open(
+      session === undefined ? options : { ...options, storageState: session },
+    );
+    if (session === undefined) await signInBy(watched.page, gateway.url, email, name);
+    const walk = new Walk(watched, gateway.url, samples, role);
+    for (const view of viewsFor(role))
+      faults.push(...(await walk.to(view)).map((fault) => `${width}, ${fault}`));
+    session = await watched.page.context().storageState();
+    await watched.page.context().close();
+  }
+  expect(faults).toEqual([]);
+});

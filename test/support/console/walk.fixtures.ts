@@ -2,45 +2,62 @@
 import type { Page } from "playwright-core";
 import { ROLE_OPENS, ROLE_SCOPES, ROUTES } from "../../../console/api/operations.ts";
 import type { Samples } from "../../../scripts/screens/samples.ts";
-import { addressOf, shownBy, VIEWS, type View } from "../../../scripts/screens/views.ts";
+import { addressOf, isOfOperator, shownBy, VIEWS, type View } from "../../../scripts/screens/views.ts";
 import { begin, ORG } from "../../../scripts/screens/walk.ts";
 import { untilShown, type WatchedPage } from "./browser.fixtures.ts";
 import { accessFaults, cutOff, headingFaults } from "./faults.fixtures.ts";
 
-export type Role = keyof typeof ROLE_OPENS;
+type Role = keyof typeof ROLE_OPENS;
+/** Somebody with a role in the org, or an operator who is in none. */
+export type Walker = Role | "operator";
+
+/** In the place of an org's slug. */
+const OPERATOR = "operator";
 
 /** What a page says, and no other, where the role does not open it. */
 const NOT_OPEN = "Not open to your role";
 
-/** Whether a role may call all that a view needs. */
-const isOpen = ({ needs = [], readsPayloads = false }: View, role: Role): boolean =>
-  (!readsPayloads || ROLE_SCOPES[role].some((scope) => scope === "read:payloads")) &&
-  needs.every((name) => {
-    const [, person = ""] = ROUTES[name][2].split(" / ");
-    return ROLE_OPENS[role].some((level) => level === person);
-  });
+/** Whether somebody may call all that a view needs. Whoever is in no org opens what is about the installation, and no page of an org. */
+function isOpen(view: View, walker: Walker): boolean {
+  const { needs = [], readsPayloads = false } = view;
+  if (walker === "operator") return isOfOperator(view) || needs.length === 0;
+  return (
+    !isOfOperator(view) &&
+    (!readsPayloads || ROLE_SCOPES[walker].some((scope) => scope === "read:payloads")) &&
+    needs.every((name) => {
+      const [, person = ""] = ROUTES[name][2].split(" / ");
+      return ROLE_OPENS[walker].some((level) => level === person);
+    })
+  );
+}
+
+/** What somebody walks: an operator what is about the installation; others all, of what they do not open its pages alone. */
+export const viewsFor = (walker: Walker): readonly View[] =>
+  VIEWS.filter((view) =>
+    walker === "operator" ? isOfOperator(view) : !isOfOperator(view) || view.click === undefined,
+  );
 
 export class Walk {
   readonly #page: Page;
   readonly #told: string[];
   readonly #url: string;
   readonly #samples: Samples;
-  readonly #role: Role;
-  /** The next view is loaded as a whole: the console is not there yet, or what the last view has open would stay. */
-  #isLoadDue = true;
+  readonly #walker: Walker;
+  /** The place that the console shows: `/console/first`. Empty: the next view is loaded as a whole, for what the last one has open would stay. */
+  #place = "";
 
-  constructor({ page, told }: WatchedPage, url: string, samples: Samples, role: Role) {
+  constructor({ page, told }: WatchedPage, url: string, samples: Samples, walker: Walker) {
     this.#page = page;
     this.#told = told;
     this.#url = url;
     this.#samples = samples;
-    this.#role = role;
+    this.#walker = walker;
   }
 
   /** Goes to a view. @returns what is wrong with it, each with its name */
   async to(view: View): Promise<readonly string[]> {
     await this.#go(view);
-    const wrong = isOpen(view, this.#role) ? await this.#openView(view) : await this.#closedView(view);
+    const wrong = isOpen(view, this.#walker) ? await this.#openView(view) : await this.#closedView(view);
     // What is told later is a fault of the next view.
     const told = this.#told.splice(0).filter((line) => !(view.isError === true && / 404 GET /.test(line)));
     const faults = [
@@ -57,11 +74,12 @@ export class Walk {
   /** Within the console the address changes as by a link, and nothing is loaded anew. What is begun by hand begins with a page of its own. */
   async #go(view: View): Promise<void> {
     const address = addressOf(view, ORG, this.#samples);
-    const isOther = !address.startsWith(`/console/${ORG}/`);
+    const [, root, name, ...page] = address.split("/");
+    const place = root === "console" && page.length > 0 ? `/${root}/${name}` : "";
     const isByHand = view.press !== undefined || view.click !== undefined;
-    if (this.#isLoadDue || isOther || isByHand) await this.#page.goto(this.#url + address);
+    if (place === "" || place !== this.#place || isByHand) await this.#page.goto(this.#url + address);
     else await this.#page.evaluate(FOLLOW(address));
-    this.#isLoadDue = isOther || isByHand;
+    this.#place = isByHand ? "" : place;
     await untilShown(this.#page);
   }
 
@@ -88,10 +106,10 @@ export class Walk {
   async #strayLinks(): Promise<readonly string[]> {
     const paths = await this.#page.evaluate<string[]>(LINKS);
     return paths.flatMap((path) => {
-      if (path === `/console/${ORG}`) return [];
+      if (path === `/console/${ORG}` || path === `/console/${OPERATOR}`) return [];
       const views = viewsAt(path);
       if (views.length === 0) return [`links to ${path}, which no view shows`];
-      return views.some((view) => isOpen(view, this.#role)) ? [] : [`links to ${path}, which is not open`];
+      return views.some((view) => isOpen(view, this.#walker)) ? [] : [`links to ${path}, which is not open`];
     });
   }
 }

@@ -8,7 +8,6 @@ import { Page, Panel } from "../../../parts/panel.tsx";
 import { When } from "../../../parts/when.tsx";
 import { format } from "../../../text/org-format.ts";
 import { TotalFigures } from "../../overview/totals.tsx";
-import { OrgLink } from "../shared/org-link.tsx";
 import { type Finding, moreOf, placeOf } from "./finding-places.ts";
 
 const AGAIN_MS = 60_000;
@@ -73,7 +72,6 @@ function Row({ finding }: { readonly finding: Finding }) {
   const { severity, title, since, details = {} } = finding;
   const [tone, word] = SEVERITIES[severity];
   const place = placeOf(finding);
-  const orgId = typeof details.org_id === "string" ? details.org_id : "";
   return (
     <li>
       <Badge tone={tone}>{word}</Badge>
@@ -91,7 +89,7 @@ function Row({ finding }: { readonly finding: Finding }) {
               Since <When at={since} />.{" "}
             </>
           )}
-          {orgId !== "" && <OrgLink id={orgId} />}
+          {details.org_name}
         </div>
       </div>
     </li>

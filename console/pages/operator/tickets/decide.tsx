@@ -64,7 +64,7 @@ export function Decide({ ticket, onClose, onDone }: DecideProps) {
         rows={[
           ["Organisation", <OrgLink id={ticket.org_id} />],
           ["Asked by", ticket.created_by || "not known"],
-          ...detailsOf(ticket, format.value.money),
+          ...detailsOf(ticket, format.value),
         ]}
       />
       <Choice

@@ -1,6 +1,7 @@
 /** What tickets ask for, in words. Pure. */
 import type { Operations } from "../../../api/operations.ts";
 import type { Tone } from "../../../parts/note.tsx";
+import type { Format } from "../../../text/format.ts";
 
 export type Ticket = Operations["operatorListTickets"]["answer"]["data"][number];
 export type Kind = Ticket["kind"];
@@ -27,6 +28,8 @@ export const isStatus = (text: string): text is Status => Object.hasOwn(STATUSES
 /** Kinds with which money may go back. */
 export const isRefunded = (kind: Kind): boolean => kind === "refund" || kind === "close_org";
 
+type Texts = Pick<Format, "money" | "count">;
+
 const NAMES: Readonly<Record<string, string>> = {
   key_id: "Key",
   rpm: "Requests a minute",
@@ -38,19 +41,20 @@ const NAMES: Readonly<Record<string, string>> = {
   message: "Message",
 };
 
-/** The details that a ticket has, in their order. @param money text of an amount of micro-USD */
+/** The details that a ticket has, in their order. */
 export function detailsOf(
   { body }: Pick<Ticket, "body">,
-  money: (micro: number) => string,
+  format: Texts,
 ): readonly (readonly [string, string])[] {
   return Object.entries(body)
     .filter(([, value]) => value !== "")
-    .map(([name, value]) => [NAMES[name] ?? name.replaceAll("_", " "), textOf(name, value, money)]);
+    .map(([name, value]) => [NAMES[name] ?? name.replaceAll("_", " "), textOf(name, value, format)]);
 }
 
-function textOf(name: string, value: string | number | boolean, money: (micro: number) => string): string {
+function textOf(name: string, value: string | number | boolean, { money, count }: Texts): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
-  return name === "refundable_micro" ? money(Number(value)) : String(value);
+  if (typeof value === "string") return value;
+  return name === "refundable_micro" ? money(value) : count(value);
 }
 
 /** What an approval does. */

@@ -146,7 +146,7 @@ const columnsOf = (onDecide: (ticket: Ticket) => void): readonly Column<Row<"ope
 const SHORT = 120;
 
 function Details({ of: ticket }: { readonly of: Ticket }) {
-  const rows = detailsOf(ticket, format.value.money);
+  const rows = detailsOf(ticket, format.value);
   return (
     <>
       {rows.map(([name, value]) => (

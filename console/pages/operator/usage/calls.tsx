@@ -116,6 +116,7 @@ function Rows({ by, rows, totals }: RowsProps) {
   const shareOf = (row: Row) =>
     isOfSpend ? row.cost_micro / totals.cost_micro : row.requests / Math.max(1, totals.requests);
   const title = GROUPS.find(([each]) => each === by)?.[1] ?? "";
+  const page = PAGES[by];
   return (
     <Table
       label={`${title}, the dearest first`}
@@ -144,6 +145,9 @@ function Rows({ by, rows, totals }: RowsProps) {
           isNumber: true,
           cell: (row) => shown.shortCount(row.input_tokens + row.output_tokens),
         },
+        ...(page === undefined
+          ? []
+          : [{ head: "Page", cell: (row: Row) => <PageOf page={page} row={row} /> }]),
         {
           head: "First token",
           isNumber: true,
@@ -153,6 +157,17 @@ function Rows({ by, rows, totals }: RowsProps) {
     />
   );
 }
+
+const PAGES: Readonly<Partial<Record<Group, string>>> = { org: "organisations", provider: "providers" };
+
+const PageOf = ({ page, row: { key, name } }: { readonly page: string; readonly row: Row }) =>
+  key === "" ? (
+    <span class="quiet">–</span>
+  ) : (
+    <Link to={[page, key]}>
+      Open<span class="only-read"> {name === "" ? key : name}</span>
+    </Link>
+  );
 
 function GroupName({ by, row: { key, name } }: { readonly by: Group; readonly row: Row }) {
   const text = name !== "" ? name : key === "" ? "(none)" : key;
@@ -167,16 +182,6 @@ function GroupName({ by, row: { key, name } }: { readonly by: Group; readonly ro
       >
         {text}
       </button>
-      {by === "org" && (
-        <Link to={["organisations", key]} class="small">
-          Open
-        </Link>
-      )}
-      {by === "provider" && (
-        <Link to={["providers", key]} class="small">
-          Open
-        </Link>
-      )}
     </div>
   );
 }

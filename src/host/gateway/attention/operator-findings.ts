@@ -6,6 +6,8 @@ import type { Cell } from "../../../cluster/cells/cell.ts";
 import type { UnchargedCalls } from "../../../credits/ledger/uncharged.ts";
 
 export interface OperatorFindingDeps {
+  /** Port: an org's name; undefined where there is none of this id. */
+  readonly nameOf: (orgId: string) => string | undefined;
   readonly tickets: Pick<Tickets, "open">;
   readonly parked: Pick<ParkedPayments, "all">;
   readonly uncharged: Pick<UnchargedCalls, "after">;
@@ -25,17 +27,22 @@ export const operatorFindings = (deps: OperatorFindingDeps): AttentionSource[] =
 ];
 
 /** The oldest wait longest. */
-function ticketFindings({ tickets }: OperatorFindingDeps): Finding[] {
+function ticketFindings({ tickets, nameOf }: OperatorFindingDeps): Finding[] {
   return firstOf(tickets.open()).map(({ id, orgId, kind, subject, createdAtMs }) => ({
     kind: "ticket_open",
     severity: "warning",
     title: `A ticket waits: “${subject}”.`,
     subject: { type: "ticket", id, name: subject },
     sinceMs: createdAtMs,
-    details: { kind, org_id: orgId },
+    details: { kind, ...orgOf(orgId, nameOf) },
     link: "/v1/operator/tickets",
   }));
 }
+
+const orgOf = (orgId: string, nameOf: OperatorFindingDeps["nameOf"]) => ({
+  org_id: orgId,
+  org_name: nameOf(orgId) ?? "",
+});
 
 const WHY: Readonly<Record<ParkedReason, string>> = {
   amount_differs: "its amount is not what was asked for",
@@ -48,7 +55,7 @@ const WHY: Readonly<Record<ParkedReason, string>> = {
   reconciliation: "the books of a day do not match",
 };
 
-function paymentFindings({ parked }: OperatorFindingDeps): Finding[] {
+function paymentFindings({ parked, nameOf }: OperatorFindingDeps): Finding[] {
   const open = firstOf(parked.all()).filter(({ closedAtMs }) => closedAtMs === null);
   return open.map(({ id, orgId, ref, reason, gateway, createdAtMs }) => ({
     kind: "payment_parked",
@@ -56,7 +63,7 @@ function paymentFindings({ parked }: OperatorFindingDeps): Finding[] {
     title: `A payment was not credited: ${WHY[reason]}.`,
     subject: { type: "payment", id, name: ref },
     sinceMs: createdAtMs,
-    details: { reason, gateway, org_id: orgId },
+    details: { reason, gateway, ...orgOf(orgId, nameOf) },
     link: "/v1/operator/payments",
   }));
 }

@@ -35,6 +35,7 @@ export function operatorSources({ ground, people, routing, billing }: House): re
   return [
     { needs: "operator", find: downFindings({ clock, catalog, health: routing.health }) },
     ...operatorFindings({
+      nameOf: (orgId) => people.account.accounts.org(orgId)?.name,
       tickets: people.account.tickets,
       parked: new ParkedPayments(store),
       uncharged: new UnchargedCalls(store),

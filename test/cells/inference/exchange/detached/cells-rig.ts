@@ -40,7 +40,7 @@ export const OPTIONS: GatewayOptions = {
     { provider: "stalls", instruction: { tokens: 100, fault: "stall", after: 20 } },
     { provider: "long", instruction: { total_bytes: 3_000_000, event_bytes: 500_000 } },
   ],
-  settings: { timeouts: { keep_alive_ms: 0 } },
+  settings: { timeouts: { keep_alive_ms: 0 }, operators: ["ops@example.test"] },
 };
 
 export interface Reading {
