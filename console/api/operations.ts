@@ -2,6 +2,7 @@
 
 /** Method, path, and who may call it, as `x-svc-access` says. */
 export const ROUTES = {
+  activatePolicy: ["POST", "/v1/policies/{name}/activate", "write:policies / member"],
   addMember: ["POST", "/v1/orgs/{org}/members", "write:org / admin"],
   cancelCall: ["POST", "/v1/generation/{id}/cancel", "inference / admin"],
   cancelErasure: ["DELETE", "/v1/orgs/{org}/erasure", "no key / owner"],
@@ -15,12 +16,15 @@ export const ROUTES = {
   createMandate: ["POST", "/v1/credits/mandates", "write:billing / billing"],
   createOrg: ["POST", "/v1/orgs", "no key / signed in"],
   createPlaygroundKey: ["POST", "/v1/playground/key", "no key / member"],
+  createPolicy: ["POST", "/v1/policies", "write:policies / member"],
+  createPolicyVersion: ["POST", "/v1/policies/{name}/versions", "write:policies / member"],
   createProject: ["POST", "/v1/projects", "write:org / admin"],
   createProviderKey: ["POST", "/v1/provider-keys", "write:keys / admin"],
   createScimToken: ["POST", "/v1/org/scim/token", "no key / admin"],
   createTicket: ["POST", "/v1/tickets", "write:org / everyone"],
   createTopup: ["POST", "/v1/credits/topups", "write:billing / billing"],
   createWebhook: ["POST", "/v1/webhooks", "write:org / admin"],
+  deactivatePolicy: ["POST", "/v1/policies/{name}/deactivate", "write:policies / member"],
   deleteAnalyticsUser: ["DELETE", "/v1/analytics/users/{id}", "no key / admin"],
   deleteApp: ["DELETE", "/v1/apps/{slug}", "write:org / admin"],
   deleteProject: ["DELETE", "/v1/projects/{id}", "write:org / admin"],
@@ -49,6 +53,7 @@ export const ROUTES = {
   getModel: ["GET", "/v1/models/{vendor}/{model}", "key / everyone"],
   getModelEndpoints: ["GET", "/v1/models/{vendor}/{model}/endpoints", "key / everyone"],
   getModelStats: ["GET", "/v1/models/{vendor}/{model}/stats", "key / everyone"],
+  getPolicyVersion: ["GET", "/v1/policies/{name}/versions/{version}", "read:policies / viewer"],
   getPricing: ["GET", "/v1/pricing", "public"],
   getProject: ["GET", "/v1/projects/{id}", "read:org / viewer"],
   getReceipt: ["GET", "/v1/generation/{id}/receipt", "read:usage / viewer"],
@@ -74,6 +79,9 @@ export const ROUTES = {
   listMembers: ["GET", "/v1/orgs/{org}/members", "read:org / viewer"],
   listModels: ["GET", "/v1/models", "key / everyone"],
   listPlans: ["GET", "/v1/plans", "read:billing / billing"],
+  listPolicies: ["GET", "/v1/policies", "read:policies / viewer"],
+  listPolicyNames: ["GET", "/v1/policy/names", "read:policies / viewer"],
+  listPolicyVersions: ["GET", "/v1/policies/{name}/versions", "read:policies / viewer"],
   listProjects: ["GET", "/v1/projects", "read:org / viewer"],
   listProviderKeys: ["GET", "/v1/provider-keys", "read:keys / viewer"],
   listProviders: ["GET", "/v1/providers", "public"],
@@ -146,6 +154,7 @@ export const ROUTES = {
   updateOrg: ["PATCH", "/v1/orgs/{org}", "write:org / admin"],
   updateProject: ["PATCH", "/v1/projects/{id}", "write:org / admin"],
   updateWebhook: ["PATCH", "/v1/webhooks/{id}", "write:org / admin"],
+  validatePolicy: ["POST", "/v1/policies/validate", "read:policies / viewer"],
   watchLive: ["GET", "/v1/live", "key / everyone"],
 } as const;
 
@@ -181,6 +190,28 @@ export const ROLE_SCOPES = {
 } as const;
 
 export interface Operations {
+  activatePolicy: {
+    params: {
+      name: string;
+    };
+    query: undefined;
+    body: {
+      version: number;
+      scope?: {
+        project_id?: string;
+      };
+    };
+    answer: {
+      name: string;
+      version: number;
+      status: "draft" | "active" | "retired";
+      created_at: string;
+      created_by: string;
+      scopes: readonly ({
+        project_id?: string;
+      })[];
+    };
+  };
   addMember: {
     params: {
       org: string;
@@ -708,6 +739,57 @@ export interface Operations {
       secret: string;
     };
   };
+  createPolicy: {
+    params: undefined;
+    query: undefined;
+    body: {
+      name: string;
+      yaml: string;
+    };
+    answer: {
+      name: string;
+      version: number;
+      status: "draft" | "active" | "retired";
+      created_at: string;
+      created_by: string;
+      scopes: readonly ({
+        project_id?: string;
+      })[];
+      yaml: string;
+      warnings: readonly ({
+        path: string;
+        message: string;
+        line: number;
+        column: number;
+      })[];
+    };
+  };
+  createPolicyVersion: {
+    params: {
+      name: string;
+    };
+    query: undefined;
+    body: {
+      yaml: string;
+    };
+    answer: {
+      name: string;
+      version: number;
+      status: "draft" | "active" | "retired";
+      created_at: string;
+      created_by: string;
+      scopes: readonly ({
+        project_id?: string;
+      })[];
+      yaml: string;
+      warnings: readonly ({
+        path: string;
+        message: string;
+        line: number;
+        column: number;
+      })[];
+    };
+  };
   createProject: {
     params: undefined;
     query: undefined;
@@ -886,6 +968,27 @@ export interface Operations {
       previous_secret_until?: string;
       created_at: string;
       secret: string;
+    };
+  };
+  deactivatePolicy: {
+    params: {
+      name: string;
+    };
+    query: undefined;
+    body: {
+      scope?: {
+        project_id?: string;
+      };
+    };
+    answer: {
+      name: string;
+      version: number;
+      status: "draft" | "active" | "retired";
+      created_at: string;
+      created_by: string;
+      scopes: readonly ({
+        project_id?: string;
+      })[];
     };
   };
   deleteAnalyticsUser: {
@@ -1916,6 +2019,25 @@ export interface Operations {
       analytics: boolean;
     };
   };
+  getPolicyVersion: {
+    params: {
+      name: string;
+      version: number;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      name: string;
+      version: number;
+      status: "draft" | "active" | "retired";
+      created_at: string;
+      created_by: string;
+      scopes: readonly ({
+        project_id?: string;
+      })[];
+      yaml: string;
+    };
+  };
   getPricing: {
     params: undefined;
     query: undefined;
@@ -2894,6 +3016,73 @@ export interface Operations {
         description: string;
         public: boolean;
         sort: number;
+      })[];
+    };
+  };
+  listPolicies: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        name: string;
+        version: number;
+        status: "draft" | "active" | "retired";
+        created_at: string;
+        created_by: string;
+        scopes: readonly ({
+          project_id?: string;
+        })[];
+        newest: number;
+        in_force: readonly ({
+          version: number;
+          project_id?: string;
+          activated_at: string;
+          activated_by: string;
+        })[];
+      })[];
+    };
+  };
+  listPolicyNames: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: {
+      models: readonly (string)[];
+      providers: readonly (string)[];
+      regions: readonly (string)[];
+      endpoints: readonly ({
+        id: string;
+        model_id: string;
+        provider: string;
+        region: string;
+      })[];
+    };
+  };
+  listPolicyVersions: {
+    params: {
+      name: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        name: string;
+        version: number;
+        status: "draft" | "active" | "retired";
+        created_at: string;
+        created_by: string;
+        scopes: readonly ({
+          project_id?: string;
+        })[];
+        in_force: readonly ({
+          version: number;
+          project_id?: string;
+          activated_at: string;
+          activated_by: string;
+        })[];
       })[];
     };
   };
@@ -5285,6 +5474,32 @@ export interface Operations {
       disabled_reason?: "manual" | "gone" | "failing";
       previous_secret_until?: string;
       created_at: string;
+    };
+  };
+  validatePolicy: {
+    params: undefined;
+    query: undefined;
+    body: {
+      yaml: string;
+    };
+    answer: {
+      valid: boolean;
+      path: string;
+      message: string;
+      line: number | null;
+      column: number | null;
+      problems: readonly ({
+        path: string;
+        message: string;
+        line: number;
+        column: number;
+      })[];
+      warnings: readonly ({
+        path: string;
+        message: string;
+        line: number;
+        column: number;
+      })[];
     };
   };
   watchLive: {

@@ -56,6 +56,7 @@ export const JOURNEYS = {
     "POST /v1/policies/{name}/versions",
     "POST /v1/policies/{name}/activate",
     "POST /v1/policies/{name}/deactivate",
+  ],
   cells: ["POST /v1/operator/cells/{cell}/retire"],
   operator: [
     "POST /v1/operator/tickets/{id}/decide",
