@@ -21,11 +21,13 @@ export function OrgState() {
   );
 }
 
-function Closed({ of: { closed_at: at } }: { readonly of: Org }) {
+function Closed({ of: { closed_at: at, erasure_due_at: due } }: { readonly of: Org }) {
   const ways: ComponentChildren[] = [
     mayCall("exportOrg") && <Link to={["settings", "export"]}>take the data along</Link>,
     mayCall("refundTopup") && <Link to={["credits", "topups"]}>have top-ups refunded</Link>,
-    mayCall("requestErasure") && <Link to={["settings", "closing"]}>have the data erased</Link>,
+    due === undefined && mayCall("requestErasure") && (
+      <Link to={["settings", "closing"]}>have the data erased</Link>
+    ),
   ].filter((way) => way !== false);
   return (
     <>
@@ -44,7 +46,7 @@ function Closed({ of: { closed_at: at } }: { readonly of: Org }) {
 
 const Due = ({ at }: { readonly at: string }) => (
   <>
-    <strong>All its data are erased</strong> on <When at={at} as="day" />.
+    <strong>All its data will be erased</strong> on <When at={at} as="day" />.
     {mayCall("cancelErasure") && (
       <>
         {" "}

@@ -112,7 +112,7 @@ function Erase({ of: shown }: { readonly of: Org }) {
       ) : (
         <Note tone="warn">
           <p>
-            All data are erased on <When at={due} />. Until then an owner can call it off
+            All data will be erased on <When at={due} />. Until then an owner can call it off
             {shown.status === "active" && ", and the organisation works as before"}.
           </p>
         </Note>

@@ -95,14 +95,14 @@ test("an org is exported, closed and erased", async () => {
   const erase = page.getByRole("button", { name: "Ask for erasure" });
   await erase.click();
   await asked.getByRole("button", { name: "Ask for erasure" }).click();
-  await state.getByText("All its data are erased").waitFor();
+  await state.getByText("All its data will be erased").waitFor();
   await page.getByRole("button", { name: "Call it off" }).click();
   await asked.getByRole("button", { name: "Call it off" }).click();
   await erase.waitFor();
-  expect(await state.getByText("All its data are erased").count()).toBe(0);
+  expect(await state.getByText("All its data will be erased").count()).toBe(0);
   await erase.click();
   await asked.getByRole("button", { name: "Ask for erasure" }).click();
-  await state.getByText("All its data are erased").waitFor();
+  await state.getByText("All its data will be erased").waitFor();
   expect((await orgNow(org.id)).slug).toBe("first");
   expect(ada.told).toEqual([]);
   expectActs("closing", ada);
