@@ -162,12 +162,15 @@ test("a top-up was paid and refunded in part, with invoice and credit note, and 
   expect(topups.map(({ status }) => status).sort()).toEqual(["paid", "partially_refunded", "pending"]);
   const { data: refunds } = await read("/v1/credits/refunds");
   expect(refunds).toMatchObject([{ status: "refunded", currency: "INR", amount_minor: 100_000 }]);
+  // The statement is that of the plan's fee.
   expect((await all("/v1/invoices")).map(({ kind }) => kind).sort()).toEqual([
     "credit_note",
+    "statement",
     "tax_invoice",
     "tax_invoice",
   ]);
   expect((await read("/v1/credits/auto-topup")).config).toMatchObject({ enabled: true });
+  expect((await read("/v1/billing/subscription")).subscription).toMatchObject({ plan_id: "team" });
   const { available_micro_usd: available, held_micro_usd: held } = await read("/v1/credits");
   const entries = (await all("/v1/credits/ledger")) as never as { kind: string; amount_micro_usd: number }[];
   expect(entries.reduce((sum, { amount_micro_usd: amount }) => sum + amount, 0)).toBe(available + held);
