@@ -15,7 +15,7 @@ import { TaxDetails } from "./tax.tsx";
 
 interface Part {
   readonly path: string;
-  /** Of its tab; undefined: something leads there. */
+  /** The tab's; undefined: something leads there. */
   readonly text?: string;
   readonly needs: Name;
   /** @param id what follows the part in the address; empty where nothing does */
