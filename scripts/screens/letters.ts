@@ -14,7 +14,7 @@ const KEY = { id: `key_${END}`, name: "support/answers", hint: "sk-weir-live-…
 
 export interface SampleLetter {
   readonly name: string;
-  /** Of its template. */
+  /** The name of its template. */
   readonly template: string;
   readonly letter: Letter;
 }
@@ -160,7 +160,7 @@ const SAMPLES: readonly (readonly [name: string, template: string, data: unknown
   ["mandate-paused", "mandate_paused", { reason: "dispute" }],
 ];
 
-/** Of all templates: one that has no sample is a fault. */
+/** All templates have one: a template without a sample is a fault. */
 export async function sampleLetters(): Promise<readonly SampleLetter[]> {
   const letters = await Promise.all(SAMPLES.map(([name, template, data]) => letterOf(name, template, data)));
   const missing = [...templateNamed.keys()].filter(

@@ -25,6 +25,9 @@ export function spreadOf(
   return minor - Number((2n * BigInt(minor) * mid + sold) / (2n * sold));
 }
 
+/** The source of rates that the operator wrote down without one, as invoices print it. */
+export const SUPPLIERS_RATE = "set by the supplier";
+
 /** `2 %`, `1.25 %`. */
 export const percentText = (bps: number): string => `${bps / 100} %`;
 

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { z } from "zod";
 import { problemText, readDocument } from "../../base/document/document.ts";
 import { readText } from "../../base/file-errors.ts";
+import { SUPPLIERS_RATE } from "../invoices/amount.ts";
 import type { DayRate } from "./fx-table.ts";
-import { rateOf, rateText, SUPPLIERS_RATE } from "./rate.ts";
+import { rateOf, rateText } from "./rate.ts";
 
 /** Quoted in the file: YAML would read a number, and lose digits. */
 const rate = z.string().transform((text, context) => {

@@ -7,8 +7,9 @@ import { type Clock, isoTime } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { Store, Table } from "../../store/store.ts";
+import { SUPPLIERS_RATE } from "../invoices/amount.ts";
 import type { InvoiceRate } from "../invoices/invoice.ts";
-import { rateOf, rateText, SUPPLIERS_RATE } from "./rate.ts";
+import { rateOf, rateText } from "./rate.ts";
 
 /** A rate of a day in UTC. */
 export type DayRate = Pick<InvoiceRate, "usdInr" | "day" | "source">;

@@ -10,9 +10,6 @@ const BPS = 10_000n;
 
 export const USD_RATE = "1.00000000";
 
-/** The source of rates that the operator wrote down without one, as invoices print it. */
-export const SUPPLIERS_RATE = "set by the supplier";
-
 /** @returns undefined where the text is not a rate above zero and below a million, of at most eight fractional digits */
 export function rateOf(text: string): bigint | undefined {
   const parts = /^(\d{1,6})(?:\.(\d{1,8}))?$/.exec(text);

@@ -5,8 +5,7 @@
 import { countryName } from "../../../account/fields/countries.ts";
 import { ABROAD, stateLabel } from "../../../account/fields/gst-states.ts";
 import { type Currency, moneyText } from "../../../base/currency.ts";
-import { SUPPLIERS_RATE } from "../../rates/rate.ts";
-import { percentText, spreadOf } from "../amount.ts";
+import { percentText, SUPPLIERS_RATE, spreadOf } from "../amount.ts";
 import { indianDate } from "../financial-year.ts";
 import { inrValue } from "../inr-value.ts";
 import type { InvoiceRow, Recipient, SupplierIdentity } from "../invoice.ts";

@@ -164,7 +164,7 @@ describe("sent again", () => {
     expect(refusal(await resend("owner@example.com"))).toEqual([403, "plan_limit"]);
     const mailed = async () => (await page("/dev/mail")).text.includes("to accountant@elsewhere.example");
     await until("it is mailed", mailed);
-    // Of a stranger's address it says neither that its reader owns the org nor that they are billed.
+    // The address may be a stranger's: the mail says neither that its reader owns the org nor that they are billed.
     const listed = (await page("/dev/mail")).text.split("<li>");
     const line = listed.find((each) => each.includes("to accountant@elsewhere.example")) ?? "";
     const [, copy = ""] = /href="(\/dev\/mail\/job_\w+)"/.exec(line) ?? [];
