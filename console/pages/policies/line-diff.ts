@@ -63,7 +63,7 @@ function middle(a: readonly string[], b: readonly string[]): DiffLine["kind"][] 
   return removedFirst(kinds.reverse());
 }
 
-/** Of lines that differ in one place those that are gone stand before those that came. */
+/** Where lines differ, those that are gone stand before those that came. */
 function removedFirst(kinds: readonly DiffLine["kind"][]): DiffLine["kind"][] {
   const sorted: DiffLine["kind"][] = [];
   let run: DiffLine["kind"][] = [];

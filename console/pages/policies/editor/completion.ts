@@ -15,7 +15,7 @@ export type Names = Readonly<Partial<Record<NameKind, readonly KnownName[]>>>;
 
 export interface Completion {
   readonly label: string;
-  /** Of the label, in a word: `required`, the provider's name. */
+  /** What the label is, in a word: `required`, the provider's name. */
   readonly detail: string;
   readonly about: string;
   /** Takes the place of the word. */

@@ -3,7 +3,7 @@
 export interface Draft {
   /** The version that it began from; 0: a new policy. */
   readonly from: number;
-  /** Of a new policy. */
+  /** What a new policy is to be called. */
   readonly name: string;
   readonly yaml: string;
 }

@@ -13,7 +13,7 @@ interface Block {
   readonly kind: "map" | "seq";
   readonly indent: number;
   readonly path: Path;
-  /** Of a mapping: what it has so far. */
+  /** What a mapping has so far. */
   readonly keys: string[];
   /** Whether its last key, or its last item, has something on its own line. */
   hasValue: boolean;
@@ -24,7 +24,7 @@ interface Flow {
   readonly kind: "map" | "seq";
   readonly path: Path;
   readonly keys: string[];
-  /** Of a mapping: the key whose value comes; undefined where a key comes. */
+  /** A mapping's key whose value comes; undefined where a key comes. */
   key: string | undefined;
 }
 
