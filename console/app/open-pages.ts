@@ -1,6 +1,7 @@
 /** The pages that the person may open where they are: in an org by their role, or about the installation as an operator. */
 import { computed } from "@preact/signals";
 import { type ConsolePage, OPERATOR_PAGES, PAGES } from "./pages.ts";
+import { tellOpenPaths } from "./places.ts";
 import { isOperator, isOperatorPlace, mayCall, org } from "./session.ts";
 
 export const placePages = computed(() => (isOperatorPlace.value ? OPERATOR_PAGES : PAGES));
@@ -11,6 +12,8 @@ export const isOpen = computed(() => (isOperatorPlace.value ? isOperator.value :
 export const openPages = computed<readonly ConsolePage[]>(() =>
   isOpen.value ? placePages.value.filter(({ needs }) => needs.every(mayCall)) : [],
 );
+
+tellOpenPaths(() => openPages.value.map(({ path }) => path));
 
 /** Those that the navigation has. */
 export const listedPages = computed(() => openPages.value.filter(({ isHidden }) => isHidden !== true));

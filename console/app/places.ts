@@ -3,7 +3,6 @@
  * opens, are led to: a page that comes later is led to from the day it is among the pages.
  */
 import type { Name } from "../api/call.ts";
-import { openPages } from "./open-pages.ts";
 import { mayCall } from "./session.ts";
 
 interface Row {
@@ -37,11 +36,19 @@ const PLACES: Readonly<Record<string, Row>> = {
   org: page("settings"),
 };
 
+/** First segments of the pages that the person may open. */
+let openPaths = (): readonly string[] => [];
+
+/** Called by the list of pages, which pages cannot import: it names them. @param paths read anew for each place */
+export function tellOpenPaths(paths: () => readonly string[]): void {
+  openPaths = paths;
+}
+
 /** Undefined where the console has no such page for the person. @param kind `key`, `webhook`, … */
 export function placeOf(kind: string, id: string): readonly string[] | undefined {
   const row = Object.hasOwn(PLACES, kind) ? PLACES[kind] : undefined;
   if (row === undefined || id === "") return undefined;
   const to = row.to(id);
-  const isThere = openPages.value.some(({ path }) => path === to[0]);
+  const isThere = openPaths().some((path) => path === to[0]);
   return isThere && (row.needs ?? []).every(mayCall) ? to : undefined;
 }

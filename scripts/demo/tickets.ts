@@ -13,15 +13,16 @@ export async function askTickets(
     subject: "Invoice needs our purchase order number",
     message: "Please put PO-20931 on the invoices of this quarter.",
   });
+  // More than is approved at once: it waits for the operator.
   await owner.call("POST", "/v1/limits/requests", {
     key_id: keys[0]?.id,
     rpm: 400_000,
     reason: "The sale begins on Friday.",
   });
-  // More than is approved at once: it waits for the operator.
+  // Within twice the plan's, which is approved at once.
   await owner.call("POST", "/v1/limits/requests", {
     key_id: keys[1]?.id,
-    rpm: 9_000_000,
+    rpm: 90_000,
     reason: "The support desk takes over two more countries in January.",
   });
   await owner.call("POST", "/v1/tickets", {

@@ -34,6 +34,7 @@ const OF_DOCS: readonly (readonly [name: string, width: number, theme: Theme])[]
   ["policy-compared", 1280, "light"],
   ["keys", 1280, "light"],
   ["credits", 1280, "light"],
+  ["webhook-delivery", 1280, "light"],
   ["palette", 1280, "dark"],
 ];
 

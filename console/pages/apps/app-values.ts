@@ -1,9 +1,8 @@
 /** What one types in the form of an app, what is wrong with it, and the bodies it becomes; and what calls name an app by. Pure. */
-import type { Input } from "../../api/call.ts";
 import type { Operations } from "../../api/operations.ts";
 
 export type App = Operations["getApp"]["answer"];
-type NewBody = Input<"createApp">["body"];
+type NewBody = Operations["createApp"]["body"];
 export type Category = NonNullable<NewBody["category"]>;
 
 /** In the order in which they are offered. */
@@ -29,7 +28,7 @@ export const categoryText = (category: string): string =>
 
 export interface AppValues {
   readonly name: string;
-  /** Of a new app; empty: made of the name. */
+  /** A new app's short name; empty: made of the name. */
   readonly slug: string;
   readonly category: Category;
   readonly url: string;
@@ -62,7 +61,7 @@ export const createBody = ({ name, slug, category, url, isPublic }: AppValues): 
 });
 
 /** Only what differs; undefined where nothing does. */
-export function patchBody(app: App, values: AppValues): Input<"updateApp">["body"] | undefined {
+export function patchBody(app: App, values: AppValues): Operations["updateApp"]["body"] | undefined {
   const { name, category, url, public: isPublic } = createBody(values);
   const body = {
     ...(name !== app.name && { name }),

@@ -1,5 +1,5 @@
 /** The filters of the audit, as the address has them, and the question that they are to the API. Pure. */
-import type { Input } from "../../api/call.ts";
+import type { Operations } from "../../api/operations.ts";
 import { dayStart, daysAfter, isDay } from "../../text/days.ts";
 import { isActorKind } from "./audit-words.ts";
 
@@ -15,7 +15,7 @@ const MOST = 100;
 export const chosenFilters = (query: URLSearchParams): AuditFilters =>
   Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""])) as AuditFilters;
 
-type Question = NonNullable<Input<"listAudit">["query"]>;
+type Question = NonNullable<Operations["listAudit"]["query"]>;
 
 /**
  * Values that are none are left out: an address may be anything.

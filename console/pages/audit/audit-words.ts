@@ -1,6 +1,5 @@
 /** What the audit says, in words: who did what to what. An act of a later release is said as the API calls it. Pure. */
 import type { Operations } from "../../api/operations.ts";
-import type { Option } from "../../parts/field.tsx";
 
 export type Entry = Operations["listAudit"]["answer"]["data"][number];
 type ActorKind = Entry["actor"]["kind"];
@@ -81,9 +80,10 @@ export const actWords = (act: string): string =>
   Object.hasOwn(ACTS, act) ? (ACTS[act] ?? act) : `did “${act.replaceAll("_", " ")}” to`;
 
 /** What is of this kind, as one chooses it; the value is that of the filter of the API. */
-export const ACT_OPTIONS: readonly Option[] = [
+export const ACT_OPTIONS: readonly (readonly [value: string, text: string])[] = [
   ["", "Anything"],
   ["key.*", "Keys"],
+  ["playground.*", "The playground"],
   ["provider_key.*", "Provider keys"],
   ["member.*", "Members"],
   ["org.*", "The organisation"],
@@ -94,6 +94,7 @@ export const ACT_OPTIONS: readonly Option[] = [
   ["ticket.*", "Tickets"],
   ["topup.*", "Top-ups"],
   ["refund.*", "Refunds"],
+  ["payment.*", "Payments of the operator"],
   ["credits.*", "Credit of the operator"],
   ["auto_topup.*", "Automatic top-ups"],
   ["mandate.*", "Mandates"],
@@ -120,7 +121,7 @@ export const actorWords = (kind: ActorKind): string => ACTORS[kind];
 
 export const isActorKind = (text: string): text is ActorKind => Object.hasOwn(ACTORS, text);
 
-export const ACTOR_OPTIONS: readonly Option[] = [
+export const ACTOR_OPTIONS: readonly (readonly [value: string, text: string])[] = [
   ["", "Anybody"],
   ["person", "People"],
   ["key", "Keys"],

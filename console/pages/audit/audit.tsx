@@ -11,7 +11,7 @@ import { dayOf, daysAfter } from "../../text/days.ts";
 import { format } from "../../text/org-format.ts";
 import { chosenFilters, FILTERS, questionOf } from "./audit-filters.ts";
 import { ACT_OPTIONS, ACTOR_OPTIONS } from "./audit-words.ts";
-import { columnsOf } from "./entry.tsx";
+import { columnsOf, namesIn } from "./entry.tsx";
 import { useNames } from "./names.ts";
 
 /** Days of a range, before one is chosen. */
@@ -44,7 +44,7 @@ export function Audit() {
           label="Audit"
           list={list}
           keyOf={({ id }) => id}
-          columns={columnsOf(names)}
+          columns={columnsOf(namesIn(list.rows.value, names))}
           empty={
             isFiltered ? <p>Nothing fits these filters.</p> : <p>Nothing was changed in the last 400 days.</p>
           }

@@ -1,5 +1,6 @@
 /** One row of the audit: a sentence, what changed side by side, and where it came from. */
 import { setFilters } from "../../app/router.ts";
+import { Copy } from "../../parts/copy.tsx";
 import { Badge } from "../../parts/note.tsx";
 import { Place } from "../../parts/place.tsx";
 import type { Column } from "../../parts/table.tsx";
@@ -13,20 +14,31 @@ type Names = (id: string) => string | undefined;
 /** So few are shown without being asked for. */
 const SHOWN_AT_ONCE = 2;
 
+/** What is made tells its name: later rows about it need not. @param known names from elsewhere, which are newer */
+export function namesIn(rows: readonly Entry[], known: Names): Names {
+  const told = new Map<string, string>();
+  for (const { target, changes } of rows) {
+    const name = nameIn(changes);
+    if (name !== undefined && !told.has(target)) told.set(target, name);
+  }
+  return (id) => known(id) ?? told.get(id);
+}
+
+function nameIn(changes: Entry["changes"]): string | undefined {
+  const told = changes.flatMap(({ field, before, after }) =>
+    NAMING.includes(field) ? [after ?? before] : [],
+  );
+  return told.find((text): text is string => typeof text === "string" && text !== "");
+}
+
+/** Fields that name a thing. */
+const NAMING: readonly string[] = ["name", "subject", "description", "number", "email"];
+
 export const columnsOf = (names: Names): readonly Column<Entry>[] => [
   { head: "When", cell: ({ created_at: at }) => <When at={at} /> },
   { head: "Who did what", cell: (entry) => <Sentence entry={entry} names={names} /> },
   { head: "What changed", cell: (entry) => <Changes entry={entry} /> },
-  {
-    head: "From",
-    cell: ({ ip_prefix: from, user_agent: agent, request_id: request }) => (
-      <span class="small audit-from">
-        {from === "" ? <span class="quiet">within the gateway</span> : <span class="nowrap">{from}</span>}
-        {agent !== "" && <span class="quiet break">{agent}</span>}
-        {request !== "" && <code class="quiet break">{request}</code>}
-      </span>
-    ),
-  },
+  { head: "From", cell: (entry) => <From entry={entry} /> },
 ];
 
 interface OfEntry {
@@ -35,9 +47,7 @@ interface OfEntry {
 
 function Sentence({ entry, names }: OfEntry & { readonly names: Names }) {
   const { actor, act, target, reason } = entry;
-  const own = entry.changes.find(({ field }) => field === "name" || field === "email" || field === "subject");
-  const said = own?.after ?? own?.before;
-  const name = names(target) ?? (typeof said === "string" ? said : undefined);
+  const name = names(target);
   return (
     <div class="audit-what">
       <p>
@@ -49,6 +59,22 @@ function Sentence({ entry, names }: OfEntry & { readonly names: Names }) {
         <p class="small quiet">{reason.startsWith("tkt_") ? <Granted id={reason} /> : `“${reason}”`}</p>
       )}
     </div>
+  );
+}
+
+function From({ entry }: OfEntry) {
+  const { ip_prefix: from, user_agent: agent, request_id: request } = entry;
+  if (from === "") return <span class="small quiet">within the gateway</span>;
+  return (
+    <details class="audit-from small">
+      <summary>{from}</summary>
+      {agent !== "" && <p class="quiet break">{agent}</p>}
+      {request !== "" && (
+        <p>
+          Request <Copy text={request} what="request id" />
+        </p>
+      )}
+    </details>
   );
 }
 

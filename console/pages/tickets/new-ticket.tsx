@@ -13,7 +13,7 @@ import { Page, Panel } from "../../parts/panel.tsx";
 import { format } from "../../text/org-format.ts";
 import {
   ABOUT_OPTIONS,
-  type About,
+  aboutOf,
   faultsOf,
   limitsBody,
   newValues,
@@ -25,22 +25,20 @@ import {
 export function NewTicket() {
   return (
     <Page title="New ticket" about={<Link to={["tickets"]}>All tickets</Link>}>
-      <Form />
+      <Form key={query.value.get("key")} />
     </Page>
   );
 }
 
 function Form() {
-  const [values, setValues] = useState(() =>
-    newValues(query.value.get("about") ?? "", query.value.get("key") ?? ""),
-  );
+  const [typed, setValues] = useState(() => newValues("", query.value.get("key") ?? ""));
+  const values = { ...typed, about: aboutOf(query.value.get("about") ?? "") };
   const [isTried, setTried] = useState(false);
   const act = useAct();
-  const set = (change: Partial<TicketValues>) => setValues({ ...values, ...change });
+  const set = (change: Partial<TicketValues>) => setValues({ ...typed, ...change });
   const choose = (about: string) => {
     act.forget();
     setTried(false);
-    set({ about: about as About });
     setFilters({ about: about === "other" ? undefined : about });
   };
   const ask = () => {
@@ -77,7 +75,8 @@ function Form() {
       </form>
       {mayCall("listInvoices") && (
         <p class="quiet small">
-          For a copy of an invoice, open it under <Link to={["credits", "invoices"]}>Invoices</Link>.
+          What is about one invoice, such as a copy of it, is asked for there:{" "}
+          <Link to={["credits", "invoices"]}>Invoices</Link>.
         </p>
       )}
     </Panel>
@@ -115,7 +114,7 @@ function Words({ values, set, own, fault }: FieldsProps) {
         maxLength={200}
       />
       <TextArea
-        label="All about it"
+        label="In full"
         value={values.message}
         onValue={(message) => set({ message })}
         fault={faultAt(fault, "/message")}

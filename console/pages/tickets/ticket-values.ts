@@ -1,11 +1,10 @@
 /** What one types in the form of a ticket, what is wrong with it, and the bodies it becomes. Pure. */
-import type { Input } from "../../api/call.ts";
-import type { Option } from "../../parts/field.tsx";
+import type { Operations } from "../../api/operations.ts";
 
 export const ABOUTS = ["limits", "refund", "other"] as const;
 export type About = (typeof ABOUTS)[number];
 
-export const ABOUT_OPTIONS: readonly Option[] = [
+export const ABOUT_OPTIONS: readonly (readonly [value: string, text: string])[] = [
   ["other", "A question, or anything else"],
   ["limits", "Higher limits for a key"],
   ["refund", "A refund"],
@@ -15,17 +14,24 @@ export interface TicketValues {
   readonly about: About;
   readonly subject: string;
   readonly message: string;
-  /** Of higher limits. */
+  /** Asked for with higher limits alone, as the two that follow. */
   readonly keyId: string;
   readonly rpm: string;
   readonly reason: string;
 }
 
+/** What an address says that a ticket is about; anything else is a question. */
+export const aboutOf = (text: string): About => ABOUTS.find((each) => each === text) ?? "other";
+
 /** @param about and `keyId`: as the address has them */
-export function newValues(about: string, keyId: string): TicketValues {
-  const known = ABOUTS.find((each) => each === about) ?? "other";
-  return { about: known, subject: "", message: "", keyId, rpm: "", reason: "" };
-}
+export const newValues = (about: string, keyId: string): TicketValues => ({
+  about: aboutOf(about),
+  subject: "",
+  message: "",
+  keyId,
+  rpm: "",
+  reason: "",
+});
 
 export type ValueFaults = Partial<Record<"subject" | "keyId" | "rpm", string>>;
 
@@ -43,13 +49,17 @@ export function faultsOf({ about, subject, keyId, rpm }: TicketValues): ValueFau
   };
 }
 
-export const limitsBody = ({ keyId, rpm, reason }: TicketValues): Input<"requestLimits">["body"] => ({
+export const limitsBody = ({ keyId, rpm, reason }: TicketValues): Operations["requestLimits"]["body"] => ({
   key_id: keyId,
   rpm: rpmOf(rpm) ?? 0,
   reason: reason.trim(),
 });
 
-export const ticketBody = ({ about, subject, message }: TicketValues): Input<"createTicket">["body"] => ({
+export const ticketBody = ({
+  about,
+  subject,
+  message,
+}: TicketValues): Operations["createTicket"]["body"] => ({
   kind: about === "refund" ? "refund" : "other",
   subject: subject.trim(),
   message: message.trim(),

@@ -1,7 +1,8 @@
 /** Words for tickets: what each asks for, how it stands, and what happens next. Pure. */
 import type { Operations } from "../../api/operations.ts";
-import type { Option } from "../../parts/field.tsx";
-import type { Tone } from "../../parts/note.tsx";
+
+/** Of `Badge`. */
+type Tone = "plain" | "good" | "warn" | "bad";
 
 export type Ticket = Operations["getTicket"]["answer"];
 type Kind = Ticket["kind"];
@@ -15,7 +16,10 @@ export const KIND_WORDS: Readonly<Record<Kind, string>> = {
   other: "Question",
 };
 
-export const KIND_OPTIONS: readonly Option[] = [["", "Any"], ...Object.entries(KIND_WORDS)];
+export const KIND_OPTIONS: readonly (readonly [value: string, text: string])[] = [
+  ["", "Any"],
+  ...Object.entries(KIND_WORDS),
+];
 
 export const isKind = (text: string): text is Kind => Object.hasOwn(KIND_WORDS, text);
 
@@ -61,7 +65,7 @@ const textOf = (body: Ticket["body"], name: string): string | undefined => {
 
 /** What a ticket's details say; those that its kind has none of are undefined. */
 export interface Asked {
-  /** Of whoever asks: what for, or what about. */
+  /** What whoever asks says: what for, or what about. */
   readonly words: string | undefined;
   readonly keyId: string | undefined;
   readonly rpm: number | undefined;

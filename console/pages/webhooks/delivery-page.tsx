@@ -16,7 +16,7 @@ import { JsonBlock } from "../../parts/text-block.tsx";
 import { When } from "../../parts/when.tsx";
 import { format } from "../../text/org-format.ts";
 import { EVENT_WORDS } from "./event-words.ts";
-import { answerOf, DELIVERY_STATES, type Delivery, isHidden } from "./webhook-words.ts";
+import { answerOf, DELIVERY_STATES, type Delivery, isHidden, whyOf } from "./webhook-words.ts";
 
 const AGAIN_MS = 1500;
 
@@ -97,13 +97,13 @@ function Redeliver({ webhook, delivery, onChange }: RedeliverProps) {
 
 function Outcome({ delivery }: OfDelivery) {
   const { text, tone } = DELIVERY_STATES[delivery.status];
-  const { attempted_at: tried, next_at: next, error } = delivery;
+  const { attempted_at: tried, next_at: next } = delivery;
   return (
     <Panel title="Outcome">
       <Facts
         rows={[
           ["Status", <Badge tone={tone}>{text}</Badge>],
-          ["Why", error === "" ? undefined : error],
+          ["Why", whyOf(delivery)],
           ["Sent to", delivery.url],
           [
             "Tries",
@@ -196,7 +196,7 @@ const Head = ({ title, fields }: HeadProps) => (
 );
 
 const TRY_COLUMNS: readonly Column<Delivery["attempts"][number]>[] = [
-  { head: "Try", isNumber: true, cell: ({ attempt }) => format.value.count(attempt) },
+  { head: "Try", cell: ({ attempt }) => format.value.count(attempt) },
   { head: "Made", cell: ({ attempted_at: at }) => <When at={at} /> },
   {
     head: "Answer",

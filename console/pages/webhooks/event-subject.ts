@@ -14,6 +14,21 @@ export interface Subject {
 const IDS = ["key_id", "id", "user_id", "endpoint_id", "endpoint", "policy", "name"] as const;
 const NAMES = ["name", "email", "subject", "description", "number", "url"] as const;
 
+/** By how the id begins: a budget may be of a key, a project or the org. */
+const KINDS: Readonly<Record<string, string>> = {
+  key: "key",
+  prj: "project",
+  org: "org",
+  usr: "member",
+  whk: "webhook",
+  tkt: "ticket",
+  tup: "topup",
+  rfd: "refund",
+  mnd: "mandate",
+  inv: "invoice",
+  cn: "invoice",
+};
+
 export function subjectOf({ type, data }: Pick<Event, "type" | "data">): Subject | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const textOf = (name: string): string | undefined => {
@@ -23,6 +38,6 @@ export function subjectOf({ type, data }: Pick<Event, "type" | "data">): Subject
   const id = IDS.map(textOf).find((each) => each !== undefined);
   if (id === undefined) return undefined;
   const name = NAMES.map(textOf).find((each) => each !== undefined);
-  const kind = type.slice(0, type.indexOf("."));
-  return { kind: kind === "limits" ? "key" : kind, id, ...(name !== undefined && name !== id && { name }) };
+  const kind = KINDS[id.slice(0, id.indexOf("_"))] ?? type.slice(0, type.indexOf("."));
+  return { kind, id, ...(name !== undefined && name !== id && { name }) };
 }

@@ -1,5 +1,5 @@
 /** What one types in the form of a webhook, what is wrong with it, and the body it becomes. Pure. */
-import type { Input } from "../../api/call.ts";
+import type { Operations } from "../../api/operations.ts";
 import { ALL_EVENTS, type EventType } from "./event-words.ts";
 import type { Webhook } from "./webhook-words.ts";
 
@@ -37,14 +37,17 @@ export const bodyOf = ({
   description,
   isAll,
   events,
-}: WebhookValues): Input<"createWebhook">["body"] => ({
+}: WebhookValues): Operations["createWebhook"]["body"] => ({
   url: url.trim(),
   description: description.trim(),
   events: isAll ? [] : (ALL_EVENTS.filter((type) => events.includes(type)) as Chosen[]),
 });
 
 /** Only what differs; undefined where nothing does. */
-export function patchOf(webhook: Webhook, values: WebhookValues): Input<"updateWebhook">["body"] | undefined {
+export function patchOf(
+  webhook: Webhook,
+  values: WebhookValues,
+): Operations["updateWebhook"]["body"] | undefined {
   const { url, description, events = [] } = bodyOf(values);
   const isSame =
     events.length === webhook.events.length &&

@@ -1,7 +1,8 @@
 /** Words for webhooks and their deliveries. Pure. */
 import type { Operations } from "../../api/operations.ts";
-import type { Option } from "../../parts/field.tsx";
-import type { Tone } from "../../parts/note.tsx";
+
+/** Of `Badge`. */
+type Tone = "plain" | "good" | "warn" | "bad";
 
 export type Webhook = Operations["listWebhooks"]["answer"]["data"][number];
 export type Delivery = Operations["getDelivery"]["answer"];
@@ -43,7 +44,7 @@ export const DELIVERY_STATES: Readonly<Record<DeliveryRow["status"], Stated>> = 
 export const isDeliveryStatus = (text: string): text is DeliveryRow["status"] =>
   Object.hasOwn(DELIVERY_STATES, text);
 
-export const STATUS_OPTIONS: readonly Option[] = [
+export const STATUS_OPTIONS: readonly (readonly [value: string, text: string])[] = [
   ["", "Any"],
   ["delivered", "Delivered"],
   ["failed", "Failed"],
@@ -58,6 +59,18 @@ export function answerOf({
 }: Pick<DeliveryRow, "http_status" | "error"> & { readonly attempt: number }): string {
   if (attempt === 0) return error === "" ? "not tried yet" : error;
   return status === 0 ? error || "no answer" : `answered ${status}`;
+}
+
+/** Why a delivery is not well; undefined where it is. */
+export function whyOf({
+  http_status: status,
+  error,
+}: Pick<DeliveryRow, "http_status" | "error">): string | undefined {
+  if (error === "") return undefined;
+  if (status >= 300 && status < 400) return `The receiver answered ${status}: redirects are not followed.`;
+  return error === `HTTP ${status}.`
+    ? `The receiver answered ${status}; what is not 200 to 299 counts as failed.`
+    : error;
 }
 
 /** A receiver's answer was of a kind that is never shown: all that is known is its status. */

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { segments } from "../../app/router.ts";
 import { mayCall } from "../../app/session.ts";
+import { Link } from "../../parts/link.tsx";
 import { NotOpen } from "../../parts/note.tsx";
 import { Page } from "../../parts/panel.tsx";
 import { SecretDialog } from "../../parts/secret.tsx";
@@ -10,7 +11,6 @@ import { EventPage } from "./event-page.tsx";
 import { Events } from "./events.tsx";
 import { WebhookList } from "./list.tsx";
 import { NewWebhook } from "./new-webhook.tsx";
-import { Parts } from "./parts.tsx";
 import { WebhookPage } from "./webhook-page.tsx";
 
 export function Webhooks() {
@@ -25,7 +25,7 @@ export function Webhooks() {
 
 function shown(first: string, second: string, third: string): ComponentChildren {
   if (first === "events") return second === "" ? <Events /> : <EventPage key={second} id={second} />;
-  if (!mayCall("listWebhooks")) return <ForAdmins />;
+  if (!mayCall("listWebhooks")) return first === "" ? <Events /> : <ForAdmins />;
   if (first === "") return <WebhookList />;
   if (first === "new") return <NewWebhook />;
   if (second === "deliveries" && third !== "") return <DeliveryPage key={third} webhook={first} id={third} />;
@@ -34,7 +34,9 @@ function shown(first: string, second: string, third: string): ComponentChildren 
 
 const ForAdmins = () => (
   <Page title="Webhooks and events">
-    <Parts current="webhooks" />
-    <NotOpen>Owners and admins see and make webhooks. What they tell of is under Events.</NotOpen>
+    <NotOpen>
+      Owners and admins see and make webhooks. What happened is under{" "}
+      <Link to={["webhooks", "events"]}>Events</Link>.
+    </NotOpen>
   </Page>
 );

@@ -2,8 +2,8 @@
 import type { View } from "./view.ts";
 
 export const HOOKS: readonly View[] = [
-  // Whose role opens no webhooks sees the way to the events there.
-  { name: "webhooks", address: "webhooks", shows: "tbody tr", needs: ["listEvents", "listWebhooks"] },
+  // Whose role opens no webhooks sees the events there.
+  { name: "webhooks", address: "webhooks", shows: "tbody tr", needs: ["listEvents"] },
   { name: "webhook-new", address: "webhooks/new", needs: ["createWebhook"] },
   {
     name: "webhook-new-some",

@@ -20,7 +20,7 @@ export interface AppPorts {
   readonly figures: PublicAppDeps["figures"];
   /** Undefined while analytics is unreachable. */
   readonly modelStats: (modelId: string) => Promise<Pick<MeasuredModel, "series"> | undefined>;
-  readonly publicUrl: PublicAppDeps["publicUrl"];
+  readonly addressAt: PublicAppDeps["addressAt"];
   readonly drawBadge: PublicAppDeps["drawBadge"];
   readonly catalog: Catalog;
   readonly trail: Trail;

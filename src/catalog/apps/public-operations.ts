@@ -3,7 +3,6 @@
  * names calls carry, and none of an org that is closed or suspended.
  */
 import { z } from "zod";
-import { knownAddress } from "../../account/identity/addresses.ts";
 import type { AccountTables } from "../../account/tables.ts";
 import type { Clock, Timers } from "../../base/clock.ts";
 import { mustExist } from "../../base/errors.ts";
@@ -34,8 +33,8 @@ export interface PublicAppDeps {
   readonly drawBadge: (badge: AppBadge) => Promise<string>;
   /** Port: whether the catalog has the model now. */
   readonly hasModel: (id: string) => boolean;
-  /** The gateway's address for browsers; undefined: as they use it. */
-  readonly publicUrl?: string | undefined;
+  /** Port: the gateway's address for browsers; undefined where it is not known. @param host header of the request */
+  readonly addressAt: (host: string) => string | undefined;
   /** No figure of a model or an app is shown that fewer orgs made. */
   readonly minOrgs: number;
 }
@@ -154,7 +153,7 @@ export class PublicApps {
   }
 
   #addressFor(head: HttpHead): string {
-    return knownAddress(this.#deps.publicUrl, head.header("host")) ?? "";
+    return this.#deps.addressAt(head.header("host")) ?? "";
   }
 
   #pageReading(slug: string): KeptReading<readonly PageDay[]> {

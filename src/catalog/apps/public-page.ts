@@ -17,6 +17,8 @@ const WIDTH = 600;
 const HEIGHT = 120;
 /** A day with any use at all is seen. */
 const LEAST = 2;
+/** Models that are shown without being asked for. */
+const FIRST_MODELS = 10;
 
 export function publicPage({ page, address }: PublicPage): string {
   const { slug, name, category, trend } = page;
@@ -65,8 +67,9 @@ function drawingOf(trend: readonly Day[]): Html {
     return html`<rect x="${fixed(at * step + step * 0.1)}" y="${fixed(HEIGHT - height)}" width="${fixed(step * 0.8)}" height="${fixed(height)}"><title>${day}: ${count(tokens)} tokens, ${count(requests)} requests</title></rect>`;
   });
   const label = `Tokens of each day, ${count(most)} at most`;
-  return html`<figure class="trend"><svg viewBox="0 0 ${String(WIDTH)} ${String(HEIGHT)}" preserveAspectRatio="none" role="img" aria-label="${label}">${bars}</svg>
-<figcaption class="quiet"><span>${trend[0]?.day ?? ""}</span><span>at most ${count(most)} tokens a day</span><span>${trend.at(-1)?.day ?? ""}</span></figcaption></figure>`;
+  return html`<p class="quiet">Tokens of each day, ${count(most)} at most</p>
+<figure class="trend"><svg viewBox="0 0 ${String(WIDTH)} ${String(HEIGHT)}" preserveAspectRatio="none" role="img" aria-label="${label}">${bars}</svg>
+<figcaption class="quiet"><span>${trend[0]?.day ?? ""}</span><span>${trend.at(-1)?.day ?? ""}</span></figcaption></figure>`;
 }
 
 const fixed = (value: number): string => String(Math.round(value * 100) / 100);
@@ -77,9 +80,14 @@ function modelsOf({ models, tokens_30d: all }: AppPage): Html | undefined {
     ({ id, tokens, requests }) =>
       html`<tr><th scope="row">${id}</th><td>${count(tokens)}</td><td>${count(requests)}</td><td>${shareOf(tokens, all)}</td></tr>`,
   );
-  return html`<section><h2>Models that it uses</h2><div class="frame" tabindex="0"><table><thead><tr><th scope="col">Model</th><th scope="col">Tokens</th><th scope="col">Requests</th><th scope="col">Share</th></tr></thead>
-<tbody>${rows}</tbody></table></div></section>`;
+  const rest = rows.slice(FIRST_MODELS);
+  return html`<section><h2>Models that it uses</h2>${modelTable(rows.slice(0, FIRST_MODELS))}
+${rest.length === 0 ? undefined : html`<details><summary>${String(rest.length)} more</summary>${modelTable(rest)}</details>`}</section>`;
 }
+
+const modelTable = (rows: readonly Html[]): Html =>
+  html`<div class="frame" tabindex="0"><table><thead><tr><th scope="col">Model</th><th scope="col">Tokens</th><th scope="col">Requests</th><th scope="col">Share</th></tr></thead>
+<tbody>${rows}</tbody></table></div>`;
 
 function shareOf(part: number, whole: number): string {
   const percent = whole === 0 ? 0 : (part / whole) * 100;

@@ -1,6 +1,7 @@
 /** The order in which the rooms are opened, each with the ports that it needs, and closed again. */
 import type { Logger } from "pino";
 import { type ExportRoom, openExports } from "../../account/exports/open.ts";
+import { knownAddress } from "../../account/identity/addresses.ts";
 import type { OrgKeys } from "../../account/provider-keys/provider-keys.ts";
 import { openVault, type Vault } from "../../account/provider-keys/vault.ts";
 import { openWebhooks, type Webhooks } from "../../account/webhooks/open.ts";
@@ -152,7 +153,7 @@ export async function openHouse(config: Config, log: Logger, ports: GroundPorts)
     figures: analytics.publicFigures,
     modelStats: analytics.modelStats,
     drawBadge: pool.drawBadge,
-    publicUrl: config.publicUrl,
+    addressAt: (host) => knownAddress(config.publicUrl, host),
     minOrgs: minOrgsOf(config),
   });
   const kept = await openKeptRoom(config, ground, account);

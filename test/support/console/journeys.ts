@@ -76,6 +76,16 @@ export const JOURNEYS = {
     "POST /v1/operator/backups",
     "POST /v1/operator/backups/{id}/freeze",
   ],
+  webhooks: [
+    "POST /v1/webhooks",
+    "PATCH /v1/webhooks/{id}",
+    "DELETE /v1/webhooks/{id}",
+    "POST /v1/webhooks/{id}/rotate",
+    "POST /v1/webhooks/{id}/test",
+    "POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver",
+  ],
+  apps: ["POST /v1/apps", "PATCH /v1/apps/{slug}", "DELETE /v1/apps/{slug}"],
+  tickets: ["POST /v1/tickets", "POST /v1/limits/requests"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type Journey = keyof typeof JOURNEYS;

@@ -149,7 +149,7 @@ describe("what needs somebody leads to", () => {
     [finding("endpoint_down", "endpoint", { model: "acme/a" }), { to: ["models", "acme", "a"] }],
     [finding("endpoint_down", "endpoint"), undefined],
     [finding("canary_red", "policy"), undefined],
-    [finding("webhook_failing", "webhook"), undefined],
+    [finding("webhook_failing", "webhook"), { to: ["webhooks", "id_1"] }],
     [finding("job_given_up", "job"), undefined],
   ])("the page of %o", (each, place) => expect(placeOf(each)).toEqual(place));
 });
