@@ -18,6 +18,7 @@ import { MODELS, writeCatalog } from "./catalog.ts";
 import { type HistoryModel, historySlices } from "./history.ts";
 import { addKeys } from "./keys.ts";
 import type { Person } from "./person.ts";
+import { makeTrials } from "./trials.ts";
 import { answerDeliveries } from "./webhooks.ts";
 import { buyCredit, makeWorld, until, type World } from "./world.ts";
 
@@ -114,6 +115,8 @@ async function livelyGateway({ dataDir, calls, seed, say }: DemoOptions) {
     const statuses = await makeCalls(gateway.url, planCalls(world.keys, calls, seededRandom(seed)));
     const told = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);
     say(`real calls: ${told.join(", ")}`);
+    await makeTrials(gateway.url, world, seededRandom(seed + 1));
+    say("a policy with an experiment, a shadow and a canary that warms");
     await nearBudget(world, "support");
     await useUpBudget(gateway.url, world);
     await recorded(world, calls);

@@ -4,6 +4,7 @@ import { CANARY_MODEL, FAILING } from "../demo/catalog.ts";
 import { Person } from "../demo/person.ts";
 import { ECONOMY, ECONOMY_VERSIONS } from "../demo/policies.ts";
 import { ANSWERING } from "../demo/webhooks.ts";
+import { TRIAL_MODEL, TRIAL_POLICY } from "../demo/trials.ts";
 import { until } from "../demo/world.ts";
 
 /** Ids. */
@@ -47,6 +48,9 @@ export interface Samples {
   /** A policy with versions of each status, by name, and the number of one. */
   readonly policy: string;
   readonly policyVersion: string;
+  /** A policy with an experiment, a shadow and a canary; its second version is a draft that refuses calls. */
+  readonly trialPolicy: string;
+  readonly trialModel: string;
 }
 
 interface Listed {
@@ -106,6 +110,8 @@ export async function samplesOf(owner: Person): Promise<Samples> {
     statement: documentOf("statement"),
     policy: ECONOMY,
     policyVersion: String(ECONOMY_VERSIONS.length),
+    trialPolicy: TRIAL_POLICY,
+    trialModel: TRIAL_MODEL,
   };
 }
 

@@ -16,6 +16,7 @@ import { PEOPLE } from "./views/people.ts";
 import { PLAYGROUND_VIEWS } from "./views/playground.ts";
 import { POLICIES } from "./views/policies.ts";
 import { SETTINGS } from "./views/settings.ts";
+import { POLICY_TRIALS } from "./views/policy-trials.ts";
 import type { View } from "./views/view.ts";
 
 export type { View } from "./views/view.ts";
@@ -27,6 +28,7 @@ export const VIEWS: readonly View[] = [
   ...PLAYGROUND_VIEWS,
   ...MODELS,
   ...POLICIES,
+  ...POLICY_TRIALS,
   ...KEYS,
   ...CREDITS,
   ...HOOKS,
