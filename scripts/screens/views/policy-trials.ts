@@ -1,7 +1,7 @@
 /** What a policy would do, and what it does: one call, past calls, trials. */
 import type { View } from "./view.ts";
 
-const NEEDS = ["listPolicies", "dryRunPolicy"] as const;
+const NEEDS = ["dryRunPolicy", "listPolicyVersions"] as const;
 
 export const POLICY_TRIALS: readonly View[] = [
   {
@@ -48,12 +48,12 @@ export const POLICY_TRIALS: readonly View[] = [
     name: "policy-reports",
     address: ({ trialPolicy }) => `policies/${trialPolicy}/reports`,
     shows: ".intervals",
-    needs: ["listPolicies", "listCanaries", "listExperiments", "listShadows"],
+    needs: ["listCanaries", "listExperiments", "listShadows"],
   },
   {
     name: "policy-reports-red",
     address: "policies/north-cloud-trial/reports",
     shows: ".intervals",
-    needs: ["listPolicies", "listCanaries", "listExperiments", "listShadows"],
+    needs: ["listCanaries", "listExperiments", "listShadows"],
   },
 ];
