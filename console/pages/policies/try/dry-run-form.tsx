@@ -37,7 +37,7 @@ export function CallFields(props: FieldsProps) {
   const known = models.includes(values.model) || values.model === "" ? models : [values.model, ...models];
   return (
     <>
-      <div class="columns">
+      <div class="trial-fields">
         <Choice
           label="Model"
           value={values.model}
@@ -54,7 +54,7 @@ export function CallFields(props: FieldsProps) {
         />
         <TextField {...text("key", "Key")} hint="Id of a key; empty: none, so that no rule about keys fits" />
       </div>
-      <div class="columns">
+      <div class="trial-fields">
         <TextField {...text("app", "App")} hint="As the call names it; empty: none" />
         <TextField {...text("tags", "Tags")} hint="team=search, batch" />
         <TextField {...text("prompt", "Tokens of the prompt")} inputMode="numeric" hint="Empty: 1,000" />
@@ -109,7 +109,7 @@ function More({ values, text, set }: MoreProps) {
     <details open={isSaid}>
       <summary>The caller, and what the call itself asks of routing</summary>
       <div class="stack trial-more">
-        <div class="columns">
+        <div class="trial-fields">
           <TextField {...text("user", "End user")} hint="Whom experiments divide" />
           <TextField {...text("session", "Conversation")} hint="Which calls stay at one endpoint" />
           <Choice
@@ -123,7 +123,7 @@ function More({ values, text, set }: MoreProps) {
             ]}
           />
         </div>
-        <div class="columns">
+        <div class="trial-fields">
           <Choice
             label="Order by"
             value={values.sort}
@@ -140,7 +140,7 @@ function More({ values, text, set }: MoreProps) {
           <TextField {...text("only", "No others than")} hint="Providers or endpoints, with commas" />
           <TextField {...text("ignore", "None of")} hint="Providers or endpoints, with commas" />
         </div>
-        <div class="columns">
+        <div class="trial-fields">
           <TextField {...text("regions", "Only in")} hint="Regions, with commas" />
           <TextField
             {...text("attempts", "Attempts at most")}

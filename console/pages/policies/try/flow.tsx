@@ -150,10 +150,10 @@ function Drawn({ flows, layout, active }: DrawnProps) {
       viewBox={`0 ${-HEAD} ${layout.width} ${whole}`}
     >
       <Patterns id={id} />
-      <text class="flow-head" x="0" y={-HEAD + 14}>
+      <text class="flow-head" x={layout.x0 - BAR - SPACE} y={-HEAD + 14} text-anchor="end">
         Before
       </text>
-      <text class="flow-head" x={layout.width} y={-HEAD + 14} text-anchor="end">
+      <text class="flow-head" x={layout.x1 + BAR + SPACE} y={-HEAD + 14}>
         After
       </text>
       {bands.map((band) => (

@@ -64,6 +64,13 @@ const signed = (value: number, text: (absolute: number) => string): string =>
 
 const ms = (value: number | null): string => (value === null ? "–" : format.value.duration(value));
 
+/** A sign stays with its number. */
+const Before = ({ before, change }: { readonly before: string; readonly change: string }) => (
+  <>
+    {before} before: <span class="nowrap">{change}</span>
+  </>
+);
+
 function Totals({ report }: { readonly report: Report }) {
   const { money, count, share, duration } = format.value;
   const { cost_micro: cost, ttft_ms: ttft, refusals, failures } = report;
@@ -84,15 +91,17 @@ function Totals({ report }: { readonly report: Report }) {
       <Figure
         label="Cost"
         value={money(cost.replayed)}
-        about={`${money(cost.recorded)} before: ${signed(cost.delta, money)}`}
+        about={<Before before={money(cost.recorded)} change={signed(cost.delta, money)} />}
       />
       <Figure
         label="First token, median"
         value={ms(ttft.expected_p50)}
         about={
-          ttft.recorded_p50 === null
-            ? "not measured on both sides"
-            : `${ms(ttft.recorded_p50)} before: ${signed(ttft.delta_p50 ?? 0, duration)}`
+          ttft.recorded_p50 === null ? (
+            "not measured on both sides"
+          ) : (
+            <Before before={ms(ttft.recorded_p50)} change={signed(ttft.delta_p50 ?? 0, duration)} />
+          )
         }
       />
       <Figure

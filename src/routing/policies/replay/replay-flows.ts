@@ -17,7 +17,7 @@ export interface FlowEnd {
 export const FAILED: FlowEnd = { outcome: "failed", endpointId: "" };
 export const REFUSED: FlowEnd = { outcome: "refused", endpointId: "" };
 
-/** Flows of a report, beside the sums of those that stay and those that change. */
+/** Flows of a report, beside the sums of the others. */
 export const MAX_FLOWS = 60;
 
 type WireFlow = ReplayReport["flows"][number];
@@ -86,7 +86,7 @@ export class ReplayFlows {
       ...sumWire(flow),
     }));
     const left = sorted.slice(MAX_FLOWS);
-    return [...shown, ...restOf(left, false), ...restOf(left, true)];
+    return [...shown, ...restOf(left)];
   }
 }
 
@@ -105,12 +105,21 @@ const endWire = ({ outcome, endpointId }: FlowEnd): WireFlow["from"] => ({
 
 const REST: WireFlow["from"] = Object.freeze({ outcome: "other", endpoint_id: "" });
 
-function restOf(left: readonly Flow[], changed: boolean): WireFlow[] {
-  const own = left.filter((flow) => isChanged(flow) === changed);
-  if (own.length === 0) return [];
-  const sum = new FlowSum();
-  for (const flow of own) sum.join(flow);
-  return [{ from: REST, to: REST, changed, ...sumWire(sum) }];
+/** Endpoints are summed; what failed and what is refused stays apart, so that their sums are whole. */
+const restEnd = (end: FlowEnd): WireFlow["from"] => (end.outcome === "served" ? REST : endWire(end));
+
+function restOf(left: readonly Flow[]): WireFlow[] {
+  const sums = new Map<string, FlowSum & Pick<WireFlow, "from" | "to" | "changed">>();
+  for (const flow of left) {
+    const ends = { from: restEnd(flow.from), to: restEnd(flow.to), changed: isChanged(flow) };
+    const key = JSON.stringify(ends);
+    const sum = sums.get(key) ?? Object.assign(new FlowSum(), ends);
+    sum.join(flow);
+    sums.set(key, sum);
+  }
+  return [...sums]
+    .sort(([one, a], [other, b]) => b.requests - a.requests || (one < other ? -1 : 1))
+    .map(([, sum]) => ({ from: sum.from, to: sum.to, changed: sum.changed, ...sumWire(sum) }));
 }
 
 const sumWire = (sum: FlowSum): Omit<WireFlow, "from" | "to" | "changed"> => ({

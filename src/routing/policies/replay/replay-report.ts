@@ -121,7 +121,7 @@ export const replayReportSchema = z.object({
       }),
     )
     .describe(
-      "Where requests went, and where they would go: the largest flows first, at most 60. The last one or two may be sums of all others: those that stay, and those that change.",
+      "Where requests went, and where they would go: the largest flows first, at most 60. Behind them are sums of all others, in which `other` stands for any endpoint: those that stay, those that move, and those that fail or are refused.",
     ),
   by_rule: z
     .array(

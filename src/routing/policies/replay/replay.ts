@@ -226,7 +226,7 @@ const bareEndpoint = (endpoint: Endpoint): Endpoint => ({
 });
 
 const ASSUMPTIONS: readonly string[] & string[] = [
-  "Prices, endpoints and the data policy are today's. A request that stays where it was costs what it cost, unless its endpoint's prices changed since (cost_micro.repriced).",
+  "Prices, endpoints and the data policy are today's. A request that stays where it was costs what it cost, unless its endpoint's prices changed since: how many did is told.",
   "A request that moves costs its recorded usage at the new endpoint, as charged by the platform. Tokens that were read from or written to a cache are priced as plain input there, since the new endpoint's cache does not know the prompt; images that were not billed one by one then are not now.",
   "Another endpoint answers with as many tokens. A request that failed, or was refused, used nothing and costs nothing. Money counts live requests that were charged, as usage does.",
   "The first token of a request that moves is expected after the median of that endpoint over the same hours, of streamed or of whole answers as the request was; where there is none, after its median of 30 days (streams only). A request that stays keeps what was recorded.",

@@ -64,6 +64,25 @@ test("calls, money and first tokens of each way from what was to what would be, 
   expect(total.recordedTtft.figures()).toEqual({ p50: 250, p95: 500, mean: 325 });
 });
 
+test("what failed or is refused stays apart in the sums of the others", () => {
+  const flows = new ReplayFlows();
+  for (let i = 0; i < MAX_FLOWS; i++)
+    for (let call = 0; call < 5; call++) flows.add(at(`ep_${i}`), at(`ep_${i}`), 1, 1);
+  for (let i = 0; i < 4; i++) {
+    flows.add(at(`ep_${i}`), REFUSED, 10, 0);
+    flows.add(FAILED, at(`ep_${i}`), 0, 3);
+    flows.add(at(`ep_${i}`), at(`ep_${i + 1}`), 2, 1);
+  }
+  flows.add(REFUSED, REFUSED, 0, 0);
+  const end = (outcome: string) => ({ outcome, endpoint_id: "" });
+  expect(flows.report().slice(MAX_FLOWS)).toMatchObject([
+    { from: end("failed"), to: end("other"), changed: true, requests: 4, replayed_micro: 12 },
+    { from: end("other"), to: end("other"), changed: true, requests: 4, recorded_micro: 8 },
+    { from: end("other"), to: end("refused"), changed: true, requests: 4, recorded_micro: 40 },
+    { from: end("refused"), to: end("refused"), changed: false, requests: 1 },
+  ]);
+});
+
 test("of many flows the largest are told, and of the others two sums, whatever the order they came in", () => {
   const pairs = Array.from({ length: MAX_FLOWS + 20 }, (_, i) => i);
   const reportOf = (order: readonly number[]) => {
