@@ -22,6 +22,8 @@ export const JOURNEYS = {
     "DELETE /v1/orgs/{org}/members/{user}",
     "PUT /auth/active-org",
   ],
+  replay: ["POST /v1/policies/{name}/dry-run"],
+  canary: ["POST /v1/policies/{name}/dry-run"],
   budget: ["POST /v1/keys", "PATCH /v1/keys/{id}"],
   "first-key": ["POST /v1/keys", "POST /v1/playground/key", "POST /v1/svc/dry_run", "POST /v1/svc/generate"],
   keys: ["POST /v1/keys", "PATCH /v1/keys/{id}", "POST /v1/keys/{id}/rotate", "DELETE /v1/keys/{id}"],
