@@ -6,7 +6,7 @@
 
 import { isoTime } from "../../base/clock.ts";
 import type { Store } from "../../store/store.ts";
-import { CONFIDENCE, differenceInterval, type Interval, wilson } from "../usage/intervals.ts";
+import { CONFIDENCE, differenceInterval, type Interval, wilson } from "../intervals.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import { rowsNotIn, withinRetention } from "./row-lookup.ts";
 import {

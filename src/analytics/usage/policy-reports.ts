@@ -16,7 +16,7 @@ import {
   quantile,
   type ValueCount,
   wilson,
-} from "./intervals.ts";
+} from "../intervals.ts";
 
 /**
  * One arm on the wire: the specification's members, then those that state the confidence. (A type alias, because an

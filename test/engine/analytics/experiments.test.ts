@@ -10,7 +10,7 @@ import {
   studentT,
   type ValueCount,
   wilson,
-} from "../../../src/analytics/usage/intervals.ts";
+} from "../../../src/analytics/intervals.ts";
 import {
   type ArmEndpoint,
   type ArmReport,

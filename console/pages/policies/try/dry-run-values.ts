@@ -1,8 +1,8 @@
 /** A hypothetical call as the address has it, as a form has it, and as the API takes it. Pure. */
-import type { Input } from "../../../api/call.ts";
+import type { Operations } from "../../../api/operations.ts";
 import { countOf } from "../../../text/amounts.ts";
 
-export type Body = Input<"dryRunPolicy">["body"];
+export type Body = Operations["dryRunPolicy"]["body"];
 
 /** Names in the address: texts, and what is checked. */
 const TEXTS = [

@@ -16,7 +16,7 @@ import { bodyOf, type CallValues, faultsOf, filtersOf, valuesOf } from "./dry-ru
 import { PolicyLink, type PolicyProps, TrialTabs } from "./places.tsx";
 import { Denied, LeftOut, PlanDrawing, Trials } from "./plan-drawing.tsx";
 
-export function DryRun({ name, version }: PolicyProps) {
+export function DryRunPage({ name, version }: PolicyProps) {
   const asked = valuesOf(query.value);
   const body = bodyOf(asked, version);
   const answer = useAnswer("dryRunPolicy", body === undefined ? undefined : { params: { name }, body });

@@ -25,7 +25,7 @@ type RowKind = "endpoint" | "others" | "failed" | "refused";
 
 export interface FlowRow {
   readonly kind: RowKind;
-  /** Of an endpoint; empty otherwise. */
+  /** The endpoint, of a row that is of one; empty otherwise. */
   readonly endpointId: string;
   /** Endpoints of a row that has several. */
   readonly count: number;

@@ -136,7 +136,7 @@ function Flows({ report: { flows, cost_micro: cost, ttft_ms: ttft } }: { readonl
       )}
       {ttft.unknown > 0 && (
         <p class="small">
-          Of {count(ttft.unknown)} {ttft.unknown === 1 ? "call" : "calls"} no first token can be expected:
+          No first token can be expected of {count(ttft.unknown)} {ttft.unknown === 1 ? "call" : "calls"}:
           their new endpoint was never measured.
         </p>
       )}

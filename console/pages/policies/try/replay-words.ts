@@ -1,5 +1,4 @@
 /** What a replay says in words, and which range its address names. Pure. */
-import type { ApiError } from "../../../api/call.ts";
 import type { FlowRow } from "./flow-geometry.ts";
 
 export const RANGES = [
@@ -30,8 +29,14 @@ export function rangeText(hours: number): string {
   return hours > 48 && hours % 24 === 0 ? `the last ${hours / 24} days` : `the last ${hours} hours`;
 }
 
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
 /** What a refusal of a replay means, and what to do. The API's own words where they say it. */
-export function faultText({ status, code, message }: Pick<ApiError, "status" | "code" | "message">): string {
+export function faultText({ status, code, message }: Refusal): string {
   if (status === 429 && code === "concurrency")
     return `${message} One is run at a time for an organisation, and a few for all. Try again in a few seconds.`;
   if (status === 409)

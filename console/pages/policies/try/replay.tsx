@@ -24,7 +24,7 @@ import { faultText, hoursOf, MOST_HOURS, RANGES, rangeOf, rangeText } from "./re
 type Project = Answer<"listProjects">["data"][number];
 type Version = Answer<"listPolicyVersions">["data"][number];
 
-export function Replay({ name, version }: PolicyProps) {
+export function ReplayPage({ name, version }: PolicyProps) {
   const projects = useAnswer("listProjects", mayCall("listProjects") ? {} : undefined);
   const versions = useAnswer("listPolicyVersions", { params: { name } });
   const asked: AskedReplay = {

@@ -1,6 +1,6 @@
 /**
  * The flows of a replay: from what became of calls to what would become of them, with calls, money and first tokens of
- * each. Of many flows the report has the largest, and sums of the rest.
+ * each. A report has the largest of them, and sums of the rest.
  */
 import type { ReplayReport } from "./replay-report.ts";
 
@@ -10,7 +10,7 @@ export type Outcome = "served" | "failed" | "refused";
 /** One side of a flow. */
 export interface FlowEnd {
   readonly outcome: Outcome;
-  /** Of one that was served; empty otherwise. */
+  /** The endpoint, where one served it; empty otherwise. */
   readonly endpointId: string;
 }
 
