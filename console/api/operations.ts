@@ -32,6 +32,7 @@ export const ROUTES = {
   deleteWebhook: ["DELETE", "/v1/webhooks/{id}", "write:org / admin"],
   downloadExport: ["GET", "/v1/orgs/{org}/exports/{id}/download", "no key / owner"],
   dryRun: ["POST", "/v1/svc/dry_run", "inference / member"],
+  dryRunPolicy: ["POST", "/v1/policies/{name}/dry-run", "read:policies / viewer"],
   endSession: ["DELETE", "/auth/sessions/{id}", "no key / signed in"],
   exportInvoices: ["GET", "/v1/invoices/export", "read:billing / billing"],
   exportOrg: ["POST", "/v1/orgs/{org}/export", "no key / owner"],
@@ -69,8 +70,10 @@ export const ROUTES = {
   listAnalyticsUsers: ["GET", "/v1/analytics/users", "no key / admin"],
   listApps: ["GET", "/v1/apps", "read:org / viewer"],
   listAudit: ["GET", "/v1/audit", "read:org / admin"],
+  listCanaries: ["GET", "/v1/policies/{name}/canaries", "read:policies / viewer"],
   listDeliveries: ["GET", "/v1/webhooks/{id}/deliveries", "read:org / admin"],
   listEvents: ["GET", "/v1/events", "read:org / viewer"],
+  listExperiments: ["GET", "/v1/policies/{name}/experiments", "read:policies / viewer"],
   listExports: ["GET", "/v1/orgs/{org}/exports", "no key / owner"],
   listInvitations: ["GET", "/auth/invitations", "no key / signed in"],
   listInvoices: ["GET", "/v1/invoices", "read:billing / billing"],
@@ -89,6 +92,7 @@ export const ROUTES = {
   listRequests: ["GET", "/v1/requests", "read:usage / viewer"],
   listScimLog: ["GET", "/v1/org/scim/log", "read:org / admin"],
   listSessions: ["GET", "/auth/sessions", "no key / signed in"],
+  listShadows: ["GET", "/v1/policies/{name}/shadows", "read:policies / viewer"],
   listTickets: ["GET", "/v1/tickets", "read:org / everyone"],
   listTopups: ["GET", "/v1/credits/topups", "read:billing / billing"],
   listWebhooks: ["GET", "/v1/webhooks", "read:org / admin"],
@@ -1270,6 +1274,196 @@ export interface Operations {
       warnings: readonly (string)[];
       reserve_micro: number;
       price_version: string;
+    };
+  };
+  dryRunPolicy: {
+    params: {
+      name: string;
+    };
+    query: undefined;
+    body: {
+      model?: string;
+      version?: number;
+      est_input_tokens?: number;
+      max_output_tokens?: number;
+      stream?: boolean;
+      tools?: boolean;
+      images?: boolean;
+      audio?: boolean;
+      json_schema?: boolean;
+      project_id?: string;
+      key_id?: string;
+      app?: string;
+      tags?: Record<string, string>;
+      user?: string;
+      session?: string;
+      route?: {
+        providers?: {
+          order?: readonly (string)[];
+          only?: readonly (string)[];
+          ignore?: readonly (string)[];
+        };
+        fallbacks?: boolean;
+        sort?: "price" | "latency" | "throughput" | "balanced";
+        require?: {
+          zdr?: boolean;
+          no_train?: boolean;
+          regions?: readonly (string)[];
+          max_price?: {
+            input?: number;
+            output?: number;
+          };
+        };
+        max_attempts?: number;
+        timeout_ms?: number;
+        affinity?: "none" | "user" | "session" | "prompt";
+      };
+      data_policy?: "no_train" | "zdr";
+      replay?: {
+        hours: number;
+        version?: number;
+        project_id?: string;
+      };
+    };
+    answer: {
+      policy: string;
+      version: number;
+      decision?: {
+        sort: "price" | "latency" | "throughput" | "balanced";
+        affinity: "none" | "user" | "session" | "prompt";
+        max_attempts: number;
+        notes: readonly (string)[];
+        rule: string;
+        deny?: string;
+      };
+      plan: readonly ({
+        attempt: number;
+        endpoint_id: string;
+        provider: string;
+        region: string;
+        est_cost_micro: number;
+        price: {
+          input: number;
+          output: number;
+        };
+        health: {
+          error_rate: number;
+          first_token_ms: number | null;
+          whole_ms: number | null;
+        } | null;
+        reason: string;
+      })[];
+      reserve_micro: number;
+      trials: {
+        canary?: {
+          endpoint_id: string;
+          percent: number;
+          state: "warming" | "green" | "red";
+          takes_part: boolean;
+        };
+        experiment?: {
+          name: string;
+          arms: readonly ({
+            arm: string;
+            endpoint_id: string;
+            weight: number;
+          })[];
+          arm: string;
+        };
+        shadow?: {
+          endpoint_id: string;
+          percent: number;
+          bill: "platform" | "org";
+          takes_part: boolean;
+        };
+      };
+      excluded: readonly ({
+        endpoint_id: string;
+        kind: string;
+        reason: string;
+      })[];
+      trace: string;
+      replay?: {
+        hours: number;
+        version: number;
+        requests: number;
+        replayed: number;
+        skipped: {
+          requests: number;
+          rejected: number;
+          unknown_model: number;
+          unreadable: number;
+        };
+        moved: number;
+        moved_share: number;
+        cost_micro: {
+          recorded: number;
+          replayed: number;
+          delta: number;
+          repriced: number;
+        };
+        ttft_ms: {
+          compared: number;
+          recorded_p50: number | null;
+          recorded_p95: number | null;
+          recorded_mean: number | null;
+          expected_p50: number | null;
+          expected_p95: number | null;
+          expected_mean: number | null;
+          delta_p50: number | null;
+          delta_mean: number | null;
+          unknown: number;
+        };
+        refusals: {
+          recorded: {
+            denied_by_policy: number;
+            no_endpoint: number;
+          };
+          replayed: {
+            denied_by_policy: number;
+            no_endpoint: number;
+          };
+          newly: number;
+        };
+        failures: {
+          recorded: number;
+          replayed: number;
+        };
+        by_endpoint: readonly ({
+          endpoint_id: string;
+          recorded: number;
+          replayed: number;
+        })[];
+        flows: readonly ({
+          from: {
+            outcome: "served" | "failed" | "refused" | "other";
+            endpoint_id: string;
+          };
+          to: {
+            outcome: "served" | "failed" | "refused" | "other";
+            endpoint_id: string;
+          };
+          changed: boolean;
+          requests: number;
+          recorded_micro: number;
+          replayed_micro: number;
+          compared: number;
+          recorded_ttft_p50_ms: number | null;
+          expected_ttft_p50_ms: number | null;
+        })[];
+        by_rule: readonly ({
+          rule: string;
+          requests: number;
+        })[];
+        truncated: boolean;
+        incomplete_since?: string;
+        examples: readonly ({
+          request_id: string;
+          reason: string;
+          is_new: boolean;
+        })[];
+        assumptions: readonly (string)[];
+      };
     };
   };
   endSession: {
@@ -2679,6 +2873,34 @@ export interface Operations {
       next_cursor: string;
     };
   };
+  listCanaries: {
+    params: {
+      name: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        version: number;
+        endpoint_id: string;
+        state: "warming" | "green" | "red";
+        error_rate: number;
+        error_rate_interval: {
+          low: number;
+          high: number;
+        };
+        samples: number;
+        failures: number;
+        max_error_rate: number;
+        min_samples: number;
+        reason: string;
+        is_active: boolean;
+        active_since: string | null;
+        evaluated_at: string | null;
+      })[];
+    };
+  };
   listDeliveries: {
     params: {
       id: string;
@@ -2733,6 +2955,47 @@ export interface Operations {
         data: unknown;
       })[];
       next_cursor: string;
+    };
+  };
+  listExperiments: {
+    params: {
+      name: string;
+    };
+    query: {
+      hours?: number;
+    };
+    body: undefined;
+    answer: {
+      object: "list";
+      hours: number;
+      data: readonly ({
+        arm: string;
+        experiment: string;
+        requests: number;
+        errors: number;
+        cost_micro: number;
+        ttft_p50_ms: number | null;
+        ttft_p95_ms: number | null;
+        output_tokens: number;
+        environment: "live" | "test";
+        tried: number;
+        confidence: number;
+        error_rate: number;
+        error_rate_interval: {
+          low: number;
+          high: number;
+        };
+        cost_per_request_micro: number;
+        cost_per_request_micro_interval: {
+          low: number;
+          high: number;
+        } | null;
+        ttft_p50_ms_interval: {
+          low: number;
+          high: number;
+        } | null;
+      })[];
+      incomplete_since?: string;
     };
   };
   listExports: {
@@ -3270,6 +3533,49 @@ export interface Operations {
         user_agent: string;
         second_factor: boolean;
         current: boolean;
+      })[];
+    };
+  };
+  listShadows: {
+    params: {
+      name: string;
+    };
+    query: undefined;
+    body: undefined;
+    answer: {
+      object: "list";
+      data: readonly ({
+        shadow_endpoint: string;
+        primary_endpoint: string;
+        policy_version: number;
+        runs: number;
+        errors: number;
+        stop_mismatch: number;
+        primary_cost_micro: number;
+        shadow_cost_micro: number;
+        cost_delta_micro: number;
+        primary_ttft_ms: number | null;
+        shadow_ttft_ms: number | null;
+        bill: string;
+        since: string;
+        compared: number;
+        confidence: number;
+        error_rate: number;
+        error_rate_interval: {
+          low: number;
+          high: number;
+        };
+        cost_delta_per_run_micro: number;
+        cost_delta_per_run_micro_interval: {
+          low: number;
+          high: number;
+        } | null;
+        ttft_compared: number;
+        ttft_delta_ms: number | null;
+        ttft_delta_ms_interval: {
+          low: number;
+          high: number;
+        } | null;
       })[];
     };
   };

@@ -3,8 +3,8 @@ import { APPS, MEMBERS, NEWCOMER, OWNER } from "../demo/cast.ts";
 import { CANARY_MODEL, FAILING } from "../demo/catalog.ts";
 import { Person } from "../demo/person.ts";
 import { ECONOMY, ECONOMY_VERSIONS } from "../demo/policies.ts";
-import { ANSWERING } from "../demo/webhooks.ts";
 import { TRIAL_MODEL, TRIAL_POLICY } from "../demo/trials.ts";
+import { ANSWERING } from "../demo/webhooks.ts";
 import { until } from "../demo/world.ts";
 
 /** Ids. */

@@ -15,8 +15,8 @@ import { OPERATOR_VIEWS } from "./views/operator.ts";
 import { PEOPLE } from "./views/people.ts";
 import { PLAYGROUND_VIEWS } from "./views/playground.ts";
 import { POLICIES } from "./views/policies.ts";
-import { SETTINGS } from "./views/settings.ts";
 import { POLICY_TRIALS } from "./views/policy-trials.ts";
+import { SETTINGS } from "./views/settings.ts";
 import type { View } from "./views/view.ts";
 
 export type { View } from "./views/view.ts";

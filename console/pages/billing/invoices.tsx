@@ -11,10 +11,10 @@ import { Badge, FaultNote } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { type Column, ListTable } from "../../parts/table.tsx";
 import { When } from "../../parts/when.tsx";
+import { monthsBefore } from "../../text/months.ts";
 import { format } from "../../text/org-format.ts";
 import { DOCUMENTS, documentStatus } from "./document-words.ts";
 import { DocumentFiles } from "./documents.tsx";
-import { monthsBefore } from "../../text/months.ts";
 
 const PAGE = 25;
 

@@ -9,17 +9,18 @@ import { EditPolicy, NewPolicy } from "./editor/editor-page.tsx";
 import { PolicyList } from "./list.tsx";
 import { type PolicyData, usePolicy } from "./policy-data.ts";
 import { PolicyTabs } from "./policy-tabs.tsx";
+import { Reports } from "./reports/reports.tsx";
+import type { PolicyProps } from "./try/policy-props.ts";
+import { DryRun, Replay } from "./try/try.tsx";
 import { VersionPage } from "./version-page.tsx";
 import { Versions } from "./versions.tsx";
 
-interface OwnPageProps {
-  readonly name: string;
-  /** The version that the address chooses; undefined: as the page has it. */
-  readonly version: number | undefined;
-}
-
 /** Parts that ask and draw a whole page by themselves, by what follows the policy's name in the address; each has a row in policy-tabs.tsx. */
-const OWN_PAGES: Readonly<Record<string, ComponentType<OwnPageProps>>> = {};
+const OWN_PAGES: Readonly<Record<string, ComponentType<PolicyProps>>> = {
+  "dry-run": DryRun,
+  replay: Replay,
+  reports: Reports,
+};
 
 const version = filter("version");
 

@@ -12,10 +12,13 @@ interface PolicyTab {
   readonly needs?: Name;
 }
 
-/** In their order. A part that tries a policy, or tells of it, is a row more, and an entry of `OWN_PAGES` in policies.tsx. */
+/** In their order. Those that ask and draw by themselves have an entry of `OWN_PAGES` in policies.tsx, too. */
 const TABS: readonly PolicyTab[] = [
   { path: "versions", text: "Versions" },
   { path: "edit", text: "Edit", needs: "createPolicyVersion" },
+  { path: "dry-run", text: "One call", needs: "dryRunPolicy" },
+  { path: "replay", text: "Past calls", needs: "dryRunPolicy" },
+  { path: "reports", text: "Trials", needs: "listCanaries" },
 ];
 
 /** @param current the path of the part that is shown */

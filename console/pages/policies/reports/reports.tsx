@@ -4,7 +4,8 @@ import { query, setFilters } from "../../../app/router.ts";
 import { FaultNote, Waiting } from "../../../parts/note.tsx";
 import { Page, Panel } from "../../../parts/panel.tsx";
 import { Tabs } from "../../../parts/tabs.tsx";
-import { PolicyLink, type PolicyProps, TrialTabs } from "../try/places.tsx";
+import { PolicyTabs } from "../policy-tabs.tsx";
+import type { PolicyProps } from "../try/policy-props.ts";
 import { CanaryList } from "./canaries.tsx";
 import { ExperimentList } from "./experiments.tsx";
 import { HOURS, hoursOf } from "./report-words.ts";
@@ -27,10 +28,9 @@ export function Reports({ name }: PolicyProps) {
   return (
     <Page
       title={`${name}: trials`}
-      actions={<PolicyLink name={name} />}
       about="What the policy tries out: of the versions in force and the latest that were."
     >
-      <TrialTabs name={name} here="reports" />
+      <PolicyTabs name={name} current="reports" />
       <Panel title="Canaries">
         <FaultNote fault={canaries.fault.value} onRetry={canaries.refresh} />
         {canaries.value.value === undefined && canaries.fault.value === undefined && <Waiting />}

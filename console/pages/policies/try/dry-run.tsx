@@ -11,10 +11,11 @@ import { FaultNote, Waiting } from "../../../parts/note.tsx";
 import { Page, Panel } from "../../../parts/panel.tsx";
 import { countOf } from "../../../text/amounts.ts";
 import { format } from "../../../text/org-format.ts";
+import { PolicyTabs } from "../policy-tabs.tsx";
 import { CallFields, POINTERS } from "./dry-run-form.tsx";
 import { bodyOf, type CallValues, faultsOf, filtersOf, valuesOf } from "./dry-run-values.ts";
-import { PolicyLink, type PolicyProps, TrialTabs } from "./places.tsx";
 import { Denied, LeftOut, PlanDrawing, Trials } from "./plan-drawing.tsx";
+import type { PolicyProps } from "./policy-props.ts";
 
 export function DryRunPage({ name, version }: PolicyProps) {
   const asked = valuesOf(query.value);
@@ -26,10 +27,9 @@ export function DryRunPage({ name, version }: PolicyProps) {
   return (
     <Page
       title={`${name}: one call`}
-      actions={<PolicyLink name={name} />}
       about="What a version would do with a call. Nothing is called, nothing is billed."
     >
-      <TrialTabs name={name} here="dry-run" />
+      <PolicyTabs name={name} current="dry-run" />
       <Panel title="The call">
         <Form
           asked={asked}

@@ -9,7 +9,8 @@ import { Choice, TextField } from "../../../parts/field.tsx";
 import { Note } from "../../../parts/note.tsx";
 import { Page, Panel } from "../../../parts/panel.tsx";
 import { Tabs } from "../../../parts/tabs.tsx";
-import { PolicyLink, type PolicyProps, TrialTabs } from "./places.tsx";
+import { PolicyTabs } from "../policy-tabs.tsx";
+import type { PolicyProps } from "./policy-props.ts";
 import { ReplayReport } from "./replay-report.tsx";
 import {
   type AskedReplay,
@@ -38,10 +39,9 @@ export function ReplayPage({ name, version }: PolicyProps) {
   return (
     <Page
       title={`${name}: past calls`}
-      actions={<PolicyLink name={name} />}
       about="Runs a version over the organisation's recorded calls, and compares with what happened. Nothing is called, nothing is billed."
     >
-      <TrialTabs name={name} here="replay" />
+      <PolicyTabs name={name} current="replay" />
       <Panel title="What is replayed">
         <Form asked={asked} projects={known} versions={versions.value.value?.data ?? []} />
       </Panel>
