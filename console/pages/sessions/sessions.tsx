@@ -79,11 +79,7 @@ const columnsOf = (isBusy: boolean, onEnd: (id: string) => void): readonly Colum
       current ? (
         <Button onClick={() => void signOut()}>Sign out here</Button>
       ) : (
-        <Button
-          isBusy={isBusy}
-          aria-label={`End the session of ${agentWords(agent)}`}
-          onClick={() => onEnd(id)}
-        >
+        <Button isBusy={isBusy} aria-label={`End session of ${agentWords(agent)}`} onClick={() => onEnd(id)}>
           End session
         </Button>
       ),
