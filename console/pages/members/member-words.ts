@@ -1,16 +1,15 @@
 /** Words for members and invitations, and what is true of an org's people together. Pure. */
-import type { Answer } from "../../api/call.ts";
-import type { Tone } from "../../parts/note.tsx";
+import type { Operations } from "../../api/operations.ts";
 import { rank } from "./role-words.ts";
 
-export type Member = Answer<"listMembers">["data"][number];
+export type Member = Operations["listMembers"]["answer"]["data"][number];
 
-export const STATUS_TONES: Readonly<Record<Member["status"], Tone>> = {
+export const STATUS_TONES = {
   active: "good",
   invited: "accent",
   lapsed: "warn",
   disabled: "bad",
-};
+} as const satisfies Readonly<Record<Member["status"], string>>;
 
 export const STATUS_WORDS: Readonly<Record<Member["status"], string>> = {
   active: "active",

@@ -1,5 +1,7 @@
 /** Words for what projects have. Pure. */
-import type { Option } from "../../parts/field.tsx";
+
+/** A value, and its text. */
+type Option = readonly [value: string, text: string];
 
 export const HOLD_OPTIONS: readonly Option[] = [
   ["", "As the organisation has it"],
