@@ -3,8 +3,9 @@ import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api/call.ts";
 import { Button } from "./button.tsx";
 import { Copy } from "./copy.tsx";
+import type { Tone } from "./tone.ts";
 
-export type Tone = "plain" | "good" | "warn" | "bad" | "accent";
+export type { Tone };
 
 export function Note({
   tone = "plain",

@@ -100,3 +100,25 @@ it("answers as many orgs as are asked for, and the totals of all", async () => {
   expect(orgs.map(({ org_id }) => org_id)).toEqual([ORG]);
   expect(totals.requests).toBe(all.length);
 });
+
+async function sums(query: Record<string, string> = {}) {
+  const { operatorSumUsage } = bench.analytics.operations;
+  const parsed = operatorSumUsage.query?.parse(query) as never;
+  return operatorSumUsage.output.parse(
+    await operatorSumUsage.run({ params: undefined, query: parsed, body: undefined }, caller(""), NO_HEAD),
+  );
+}
+
+it("sums up all orgs as totals, a series and groups, or one of them alone", async () => {
+  const { totals, series, groups, groups_total } = await sums({ range: "30d", group_by: "org" });
+  expect(totals.requests).toBe(of(ORG, 30).length + of(OTHER_ORG, 30).length + of(PAYLOAD_ORG, 30).length);
+  expect(series.reduce((sum, { cost_micro }) => sum + cost_micro, 0)).toBe(totals.cost_micro);
+  expect(groups_total).toBe(3);
+  for (const { key, requests, cost_micro } of groups) {
+    expect(requests).toBe(of(key, 30).length);
+    expect(cost_micro).toBe(costOf(of(key, 30)));
+  }
+  const one = await sums({ range: "30d", org_id: OTHER_ORG, group_by: "model" });
+  expect(one.totals.requests).toBe(of(OTHER_ORG, 30).length);
+  expect(one.groups.reduce((sum, { requests }) => sum + requests, 0)).toBe(one.totals.requests);
+});

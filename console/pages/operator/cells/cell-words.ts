@@ -1,6 +1,6 @@
 /** What the states of a cell mean, how far it is behind, and whether it may be retired. Pure. */
 import type { Operations } from "../../../api/operations.ts";
-import type { Tone } from "../../../parts/note.tsx";
+import type { Tone } from "../../../parts/tone.ts";
 
 export type Cell = Operations["operatorListCells"]["answer"]["data"][number];
 

@@ -1,6 +1,6 @@
 /** What the states of an organisation are, and mean. Pure. */
 import type { Operations } from "../../../api/operations.ts";
-import type { Tone } from "../../../parts/note.tsx";
+import type { Tone } from "../../../parts/tone.ts";
 
 export type Org = Operations["operatorGetOrg"]["answer"];
 

@@ -1,6 +1,6 @@
 /** A provider's bill beside what was recorded, in words; and the file that is read. Pure. */
 import type { Operations } from "../../../api/operations.ts";
-import type { Tone } from "../../../parts/note.tsx";
+import type { Tone } from "../../../parts/tone.ts";
 
 export type Bill = Operations["operatorCheckProviderBill"]["answer"];
 export type Line = Bill["data"][number];

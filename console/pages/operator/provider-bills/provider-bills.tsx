@@ -67,7 +67,7 @@ export function ProviderBills() {
             act={act}
           />
           <div class="row">
-            <Button kind="main" type="submit" isBusy={act.isBusy}>
+            <Button kind="main" type="submit" isBusy={act.isBusy} disabled={provider === ""}>
               Compare
             </Button>
             <span class="quiet small">Nothing of the bill is kept, and nothing is changed.</span>

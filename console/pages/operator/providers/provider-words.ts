@@ -1,6 +1,6 @@
 /** How providers, their keys and endpoints do, in words. Pure. */
 import type { Operations } from "../../../api/operations.ts";
-import type { Tone } from "../../../parts/note.tsx";
+import type { Tone } from "../../../parts/tone.ts";
 
 export type Listed = Operations["operatorListProviders"]["answer"]["data"][number];
 export type Detail = Operations["operatorGetProvider"]["answer"];

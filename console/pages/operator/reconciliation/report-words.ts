@@ -1,6 +1,6 @@
 /** A report of reconciliation in words. Pure. */
 import type { Operations } from "../../../api/operations.ts";
-import type { Tone } from "../../../parts/note.tsx";
+import type { Tone } from "../../../parts/tone.ts";
 
 export type Report = Operations["operatorGetReconciliation"]["answer"];
 export type Finding = Report["findings"][number];

@@ -1,6 +1,6 @@
 /** What tickets ask for, in words. Pure. */
 import type { Operations } from "../../../api/operations.ts";
-import type { Tone } from "../../../parts/note.tsx";
+import type { Tone } from "../../../parts/tone.ts";
 import type { Format } from "../../../text/format.ts";
 
 export type Ticket = Operations["operatorListTickets"]["answer"]["data"][number];

@@ -1,0 +1,2 @@
+/** How a word of state is coloured. */
+export type Tone = "plain" | "good" | "warn" | "bad" | "accent";
