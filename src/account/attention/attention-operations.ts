@@ -17,7 +17,7 @@ import {
 
 export interface AttentionOperationDeps {
   readonly attentionSources: readonly AttentionSource[];
-  /** Of the installation: shown to operators, whatever org they look at. */
+  /** What concerns the installation: shown to operators, whatever org they look at. */
   readonly operatorSources: readonly AttentionSource[];
   /** Port: whether a person is an operator. */
   readonly isOperatorPerson: (personId: string) => boolean;

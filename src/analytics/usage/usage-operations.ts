@@ -66,7 +66,7 @@ export const USAGE_QUERY = z.object({
   provider: FILTERS.provider,
 });
 
-/** Of an org's calls, or of those of all orgs. */
+/** A question about the calls of an org, or of all orgs. */
 type Query = Omit<z.output<typeof USAGE_QUERY>, "group_by"> & {
   readonly group_by?: keyof typeof GROUPS | undefined;
 };

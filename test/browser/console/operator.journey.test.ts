@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
+import { HOUR_MS } from "../../../src/base/time.ts";
 import { ParkedPayments } from "../../../src/billing/parked.ts";
 import { JobTables } from "../../../src/store/jobs/job-tables.ts";
 import { openStore } from "../../../src/store/store.ts";
@@ -12,8 +13,6 @@ import { cutOff } from "../../support/console/faults.fixtures.ts";
 import { type BrowserPerson, personAt } from "../../support/console/person.fixtures.ts";
 import { removeFolder, seededFolder, testGateway } from "../../support/gateway.ts";
 import { until } from "../../support/wait.ts";
-
-const HOUR_MS = 3_600_000;
 
 let folder: string | undefined;
 // What is registered first is done last: the gateway has stopped by then.

@@ -31,7 +31,7 @@ test("a cell that was stopped is retired; one that was killed less than 35 s ago
   const { page } = ops;
   await cells.start("spare");
   await cells.start("lost");
-  await page.goto(`${cells.at(0).url}/console/operator/cells`);
+  await ops.open("operator/cells");
   const row = (name: string) => page.getByRole("row").filter({ hasText: new RegExp(`^${name}`) });
   const state = (name: string, word: string) => row(name).getByText(word, { exact: true }).waitFor();
   await state("spare", "alive");
@@ -52,7 +52,7 @@ test("a cell that was stopped is retired; one that was killed less than 35 s ago
   await page.getByText("spare was retired.").waitFor();
   await state("spare", "retired");
 
-  await page.goto(`${cells.at(0).url}/console/operator/now`);
+  await ops.open("operator/now");
   await page.getByRole("link", { name: "The cell lost is silent: start it again, or retire it." }).click();
   await state("lost", "silent");
   expect(ops.told).toEqual([]);

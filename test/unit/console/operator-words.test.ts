@@ -1,21 +1,21 @@
 /** What the operator's pages say of cells, tickets, bills, findings and connections, and what they ask. */
 import { describe, expect, test } from "vitest";
-import { connectionOf } from "../../../../console/pages/operator/analysts/connection.ts";
-import { lagOf, mayRetire } from "../../../../console/pages/operator/cells/cell-words.ts";
-import { type Finding, placeOf } from "../../../../console/pages/operator/now/finding-places.ts";
+import { connectionOf } from "../../../console/pages/operator/analysts/connection.ts";
+import { lagOf, mayRetire } from "../../../console/pages/operator/cells/cell-words.ts";
+import { type Finding, placeOf } from "../../../console/pages/operator/now/finding-places.ts";
 import {
   basisPoints,
   faultOfFile,
   isJson,
   tokensOf,
-} from "../../../../console/pages/operator/provider-bills/bill-words.ts";
-import { reachOf, unmatchedOf } from "../../../../console/pages/operator/providers/provider-words.ts";
+} from "../../../console/pages/operator/provider-bills/bill-words.ts";
+import { reachOf, unmatchedOf } from "../../../console/pages/operator/providers/provider-words.ts";
 import {
   markOf,
   totalRows,
   yesterdayInIndia,
-} from "../../../../console/pages/operator/reconciliation/report-words.ts";
-import { detailsOf } from "../../../../console/pages/operator/tickets/ticket-words.ts";
+} from "../../../console/pages/operator/reconciliation/report-words.ts";
+import { detailsOf } from "../../../console/pages/operator/tickets/ticket-words.ts";
 
 const CELL = {
   cell: "a",
