@@ -17,14 +17,10 @@ import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import { parkedShape, parkedWire } from "../parked.ts";
 import { assertBillable, type QuoteDeps, quoteFor } from "../rates/quote.ts";
 import { MOST_MINOR } from "../rates/terms.ts";
-import { type RefundDeps, refundableOf } from "../refunds/acts.ts";
 import { credit, type SettlementDeps } from "./settlement.ts";
 import { NEW_TOPUP, type TopupRow, topupShape, topupWire } from "./topup.ts";
 
-export interface OperatorPaymentDeps
-  extends Omit<SettlementDeps, "lots">,
-    QuoteDeps,
-    Pick<RefundDeps, "purse" | "lots"> {
+export interface OperatorPaymentDeps extends SettlementDeps, QuoteDeps {
   readonly invoices: SettlementDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf">;
   readonly store: Pick<Store, "act">;
   readonly accounts: AccountTables;
@@ -41,12 +37,6 @@ const recordedBody = z.strictObject({
 type Recorded = z.output<typeof recordedBody>;
 
 const orgPath = z.object({ id: z.string().max(100).describe("Id or slug") });
-const seenTopupShape = topupShape.extend({
-  refundable_minor: z
-    .int()
-    .describe("What could be refunded now, before tax, in paise or cents; 0 of payments by wire or cheque"),
-});
-
 export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
   return {
     operatorListPayments: operation({
@@ -86,30 +76,6 @@ export function operatorPaymentOperations(deps: OperatorPaymentDeps) {
       errors: ["not_found", "state"],
       run: ({ params, body }, caller) =>
         deps.store.act(() => closeParked(deps, caller, params.id, body.outcome)),
-    }),
-    operatorListTopups: operation({
-      summary: "An org's top-ups, newest first, each with what of it could be refunded",
-      method: "GET",
-      path: "/v1/operator/orgs/{id}/topups",
-      access: "operator",
-      group: "Operator",
-      params: orgPath,
-      query: z.object(pageQuery(25, 100)),
-      output: pageOf(seenTopupShape),
-      errors: ["not_found"],
-      run: ({ params, query: { limit, cursor } }) => {
-        const org = mustExist(deps.accounts.orgByIdOrSlug(params.id), "organisation");
-        return pageById({
-          cursors: deps.cursors,
-          asked: { limit, cursor },
-          list: `operator:topups:${org.id}`,
-          rows: (after) => deps.topups.of(org.id, after),
-          show: (row) => ({
-            ...topupWire(row, row.invoiceId === "" ? undefined : row.invoiceId),
-            refundable_minor: row.gateway === "offline" ? 0 : refundableOf(deps, row).minor,
-          }),
-        });
-      },
     }),
     operatorRecordPayment: operation({
       summary: "Record a payment that came by wire or cheque: credits it and issues the invoice",
