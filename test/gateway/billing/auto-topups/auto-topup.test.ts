@@ -77,7 +77,9 @@ async function register(call: Call, method: string) {
   const act = new URLSearchParams({ act: "approve" });
   const answer = await fetch(json.url, { method: "POST", body: act, redirect: "manual" });
   expect(answer.headers.get("location")).toBe(`${gateway.url}/billing/mandates/${json.mandate.id}`);
-  expect(await (await fetch(answer.headers.get("location") as string)).text()).toContain("is registered");
+  expect(await (await fetch(answer.headers.get("location") as string)).text()).toContain(
+    "Automatic payments are allowed",
+  );
   expect(await settings(call)).toMatchObject({
     mandate: { id: json.mandate.id, status: "active" },
     registering: null,
