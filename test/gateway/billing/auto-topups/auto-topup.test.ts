@@ -146,7 +146,7 @@ test("a hard decline pauses the mandate, tells the org, and PUT resumes it", asy
     pause_reason: "declined",
     consecutive_failures: 1,
   });
-  await until("a mail says so", async () => (await mails()).includes("An automatic top-up of"));
+  await until("a mail says so", async () => (await mails()).includes("Automatic top-up of "));
   const tried = (await topups(inUsd)).map(({ status }: { status: string }) => status);
   expect(tried).toEqual(["failed", "paid"]);
   await spend();
@@ -166,7 +166,7 @@ test("a dispute over any payment of the org pauses the mandate", async () => {
   await control({ act: "dispute", house: "simulated", payment: payment.id, state: "withdrawn" });
   await until("it is paused", async () => (await settings(inUsd)).mandate.status === "paused");
   expect((await eventsOf(inUsd, "mandate.paused"))[0]?.data).toMatchObject({ reason: "dispute" });
-  await until("a mail says so", async () => (await mails()).includes("is paused"));
+  await until("a mail says so", async () => (await mails()).includes("Automatic top-ups of "));
   const tried = (await topups(inUsd)).length;
   await spend();
   await spend();
