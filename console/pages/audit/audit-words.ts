@@ -32,6 +32,7 @@ const ACTS: Readonly<Record<string, string>> = {
   "project.update": "changed the project",
   "project.delete": "deleted the project",
   "member.add": "invited",
+  "member.invite_again": "sent the invitation again to",
   "member.update": "changed the role of",
   "member.remove": "removed the member or invitation",
   "member.join": "joined as",

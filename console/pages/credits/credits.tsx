@@ -1,9 +1,8 @@
 /** The page "Credits": balance, ledger, top-ups, each at an address of its own; what the role does not open has no tab. */
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
 import type { Name } from "../../api/call.ts";
-import { go, pageAddress, segments } from "../../app/router.ts";
-import { mayCall, orgSlug } from "../../app/session.ts";
+import { segments } from "../../app/router.ts";
+import { mayCall } from "../../app/session.ts";
 import { Note, NotOpen } from "../../parts/note.tsx";
 import { Page } from "../../parts/panel.tsx";
 import { PathTabs } from "../../parts/tabs.tsx";
@@ -36,11 +35,6 @@ const toPart = (path: string): readonly string[] => (path === "" ? ["credits"] :
 
 export function Credits() {
   const [, , path = "", id = ""] = segments.value;
-  // Links to invoices from before the page "Billing" had them.
-  useEffect(() => {
-    if (path === "invoices")
-      go(pageAddress(orgSlug.value, ["billing", "invoices", ...(id === "" ? [] : [id])]), "replace");
-  }, [path, id]);
   const part = PARTS.find((each) => each.path === path);
   return (
     <Page title="Credits">

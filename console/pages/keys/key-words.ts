@@ -1,6 +1,6 @@
 /** Words for what keys have: states, scopes, lifetimes, modes. Pure. */
 import type { Option } from "../../parts/field.tsx";
-import type { Tone } from "../../parts/note.tsx";
+import type { Tone } from "../../parts/tone.ts";
 import type { Key, Scope } from "./key-values.ts";
 
 export const STATUS_TONES: Readonly<Record<Key["status"], Tone>> = {

@@ -1,6 +1,6 @@
 /** Days of a model's endpoints as lines of a chart: a line an endpoint, a gap where nothing was measured. Pure. */
 import type { Operations } from "../../api/operations.ts";
-import type { Line } from "../../parts/line.ts";
+import type { Line } from "../../parts/charts/line.ts";
 import { daysAfter } from "../../text/days.ts";
 
 export type Stats = Operations["getModelStats"]["answer"];

@@ -1,6 +1,6 @@
 /** How a model's endpoints did, day by day. */
 import { query, setFilters } from "../../app/router.ts";
-import { Chart } from "../../parts/chart.tsx";
+import { Chart } from "../../parts/charts/chart.tsx";
 import { Note } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";

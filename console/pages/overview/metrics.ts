@@ -1,6 +1,6 @@
 /** What the chart of the overview can show: the figures of an item of a series as lines. Pure. */
 import type { Operations } from "../../api/operations.ts";
-import type { Line } from "../../parts/line.ts";
+import type { Line } from "../../parts/charts/line.ts";
 import type { Format } from "../../text/format.ts";
 
 export type Usage = Operations["getUsage"]["answer"];

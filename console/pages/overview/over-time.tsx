@@ -1,6 +1,6 @@
 /** One chart, which can show each figure over time, with the period before behind it. */
 import { query, setFilters } from "../../app/router.ts";
-import { Chart } from "../../parts/chart.tsx";
+import { Chart } from "../../parts/charts/chart.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { format } from "../../text/org-format.ts";

@@ -76,7 +76,7 @@ function Form() {
       {mayCall("listInvoices") && (
         <p class="quiet small">
           What is about one invoice, such as a copy of it, is asked for there:{" "}
-          <Link to={["credits", "invoices"]}>Invoices</Link>.
+          <Link to={["billing", "invoices"]}>Invoices</Link>.
         </p>
       )}
     </Panel>

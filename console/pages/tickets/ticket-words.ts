@@ -1,8 +1,9 @@
 /** Words for tickets: what each asks for, how it stands, and what happens next. Pure. */
+
 import type { Operations } from "../../api/operations.ts";
+import type { Tone } from "../../parts/tone.ts";
 
 /** Of `Badge`. */
-type Tone = "plain" | "good" | "warn" | "bad";
 
 export type Ticket = Operations["getTicket"]["answer"];
 type Kind = Ticket["kind"];

@@ -1,8 +1,9 @@
 /** Words for webhooks and their deliveries. Pure. */
+
 import type { Operations } from "../../api/operations.ts";
+import type { Tone } from "../../parts/tone.ts";
 
 /** Of `Badge`. */
-type Tone = "plain" | "good" | "warn" | "bad";
 
 export type Webhook = Operations["listWebhooks"]["answer"]["data"][number];
 export type Delivery = Operations["getDelivery"]["answer"];

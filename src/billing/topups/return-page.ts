@@ -55,7 +55,7 @@ export function topupPage(
   const toInvoice: Way[] =
     invoice === undefined
       ? []
-      : [{ label: `Invoice ${invoice.number}`, to: ["credits", "invoices", invoice.id] }];
+      : [{ label: `Invoice ${invoice.number}`, to: ["billing", "invoices", invoice.id] }];
   return returnPage({
     outcome: OUTCOMES[outcomeOf(row, checkout)](["credits", "topups", id]),
     amount: moneyText(quote.totalMinor, quote.currency),

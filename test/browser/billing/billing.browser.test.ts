@@ -227,7 +227,7 @@ describe("at the same time, each on a page of their own", () => {
       await page.getByRole("heading", { name: "Thank you" }).waitFor();
       expect(await page.textContent("body")).toContain("the credit is there");
       await page.getByRole("link", { name: /^Invoice / }).click();
-      await page.waitForURL("**/credits/invoices/inv_*");
+      await page.waitForURL("**/billing/invoices/inv_*");
       await page.getByRole("button", { name: "Mail it again" }).waitFor();
 
       await page.goto(`${gateway.url}/auth/me`);

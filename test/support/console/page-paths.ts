@@ -8,14 +8,13 @@ const namesIn = (text: string): string[] =>
   Array.from(text.matchAll(/^ {4}path: "([\w-]+)"/gm), ([, name = ""]) => name);
 const [OF_ORGS = "", OF_OPERATORS = ""] = LIST.split("OPERATOR_PAGES");
 
-/** Pages that mails lead to and that are made beside them: each goes from here once it is in the list. */
-const COMING = ["billing", "members", "projects", "settings", "tickets", "webhooks"];
-const PAGES = new Set([...namesIn(OF_ORGS), ...COMING]);
+const PAGES = new Set(namesIn(OF_ORGS));
 const OPERATOR_PAGES = new Set(namesIn(OF_OPERATORS));
 
 /** What may follow a page's name; for pages that are not here, nothing. */
 const WITHIN: Readonly<Record<string, RegExp>> = {
-  credits: /^(?:\/ledger|\/topups(?:\/(?:new|tup_\w+))?|\/invoices(?:\/(?:inv|cn)_\w+)?)?$/,
+  billing: /^(?:\/auto|\/tax|\/invoices(?:\/(?:inv|cn)_\w+)?)?$/,
+  credits: /^(?:\/ledger|\/topups(?:\/(?:new|tup_\w+))?)?$/,
   keys: /^(?:\/(?:new|key_\w+))?$/,
   members: /^(?:\/\w+)?$/,
   projects: /^(?:\/prj_\w+)?$/,

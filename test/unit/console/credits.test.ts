@@ -1,7 +1,6 @@
 /** What the page "Credits" makes of amounts, entries and quotes, and how it asks for what must happen once. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { INDIAN_STATES } from "../../../console/pages/billing/indian-states.ts";
-import { monthsBefore } from "../../../console/text/months.ts";
 import { profileBody, profileOf } from "../../../console/pages/billing/profile-values.ts";
 import { forgetIntent, intentKey, intentOf } from "../../../console/pages/credits/intents.ts";
 import { causeOf, type Entry, joinedCsv } from "../../../console/pages/credits/ledger-rows.ts";
@@ -12,6 +11,7 @@ import {
   shownParts,
   type Topup,
 } from "../../../console/pages/credits/topup-words.ts";
+import { monthsBefore } from "../../../console/text/months.ts";
 import { GST_STATES, isIndianState } from "../../../src/account/fields/gst-states.ts";
 
 /** As much of a browser's storage as is used. */

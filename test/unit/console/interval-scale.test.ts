@@ -1,6 +1,12 @@
 /** The scale of intervals: even ticks around all that is drawn, and where a value stands. */
 import { describe, expect, test } from "vitest";
-import { apart, type Estimate, placeOf, scaleOf, sideOf } from "../../../console/parts/interval-scale.ts";
+import {
+  apart,
+  type Estimate,
+  placeOf,
+  scaleOf,
+  sideOf,
+} from "../../../console/parts/charts/interval-scale.ts";
 
 const of = (estimate: number, low?: number, high?: number): Estimate => ({
   estimate,

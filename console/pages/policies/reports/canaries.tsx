@@ -1,7 +1,7 @@
 /** Canaries: where each is, the interval of its error rate beside its limit, and what follows. */
 import type { Answer } from "../../../api/call.ts";
+import { Intervals } from "../../../parts/charts/interval.tsx";
 import { Bar } from "../../../parts/figure.tsx";
-import { Intervals } from "../../../parts/interval.tsx";
 import { Badge, Note } from "../../../parts/note.tsx";
 import { When } from "../../../parts/when.tsx";
 import { format } from "../../../text/org-format.ts";

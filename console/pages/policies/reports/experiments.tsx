@@ -1,6 +1,6 @@
 /** Experiments: their arms beside each other, by errors, cost and first token, with intervals; the first arm is what the others are compared with. */
 import type { Answer } from "../../../api/call.ts";
-import { Intervals } from "../../../parts/interval.tsx";
+import { Intervals } from "../../../parts/charts/interval.tsx";
 import { Badge, Note } from "../../../parts/note.tsx";
 import { Table } from "../../../parts/table.tsx";
 import { Money, When } from "../../../parts/when.tsx";

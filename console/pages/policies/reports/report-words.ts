@@ -1,5 +1,5 @@
 /** What trials say in words: where they are, what must still come, and what may be concluded. Pure. */
-import { apart, type Estimate } from "../../../parts/interval-scale.ts";
+import { apart, type Estimate } from "../../../parts/charts/interval-scale.ts";
 
 interface CanaryFigures {
   readonly state: "warming" | "green" | "red";

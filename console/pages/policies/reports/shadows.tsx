@@ -1,6 +1,6 @@
 /** Shadows: copies of calls compared with the calls, pair by pair, with intervals of the differences. */
 import type { Answer } from "../../../api/call.ts";
-import { Intervals } from "../../../parts/interval.tsx";
+import { Intervals } from "../../../parts/charts/interval.tsx";
 import { When } from "../../../parts/when.tsx";
 import { format } from "../../../text/org-format.ts";
 

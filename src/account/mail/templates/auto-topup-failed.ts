@@ -32,7 +32,7 @@ export const autoTopupFailed = mailTemplate({
           : `It is tried again, not before ${time(retry_at)}.`,
       ),
       text("When the credit is used up, calls are refused until credit is added."),
-      link("Look at automatic top-ups", consolePage("billing")),
+      link("Look at automatic top-ups", consolePage("billing", "auto")),
     ],
   }),
 });

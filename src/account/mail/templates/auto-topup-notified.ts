@@ -33,7 +33,7 @@ export const autoTopupNotified = mailTemplate({
         text(
           "There is nothing to do if that is right. To stop this debit, buy credit by hand or switch automatic top-ups off before that time; or refuse it at your bank.",
         ),
-        link("Look at automatic top-ups", consolePage("billing")),
+        link("Look at automatic top-ups", consolePage("billing", "auto")),
       ],
     };
   },

@@ -30,7 +30,7 @@ export const whyDocument = (isCopy: boolean, orgName: string): { readonly why?: 
   isCopy ? { why: whyCopy(orgName) } : {};
 
 export const toDocument = ({ consolePage }: Pick<LetterContext, "consolePage">, id: string) =>
-  link("Open it in the console", consolePage("credits", "invoices", id));
+  link("Open it in the console", consolePage("billing", "invoices", id));
 
 export const invoice = mailTemplate({
   name: "invoice",

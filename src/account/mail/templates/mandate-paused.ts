@@ -24,7 +24,7 @@ export const mandatePaused = mailTemplate({
         text(
           "Nothing is debited now. Switch automatic top-ups on again when this is settled; until then, buy credit by hand, for calls are refused when the credit is used up.",
         ),
-        link("Look at automatic top-ups", consolePage("billing")),
+        link("Look at automatic top-ups", consolePage("billing", "auto")),
       ],
     };
   },

@@ -72,7 +72,7 @@ function documentParts(closing: Closing | undefined, { consolePage }: LetterCont
       "Its people can still sign in, read what is there and export it, until an owner has the data erased. Invoices, credit notes and the ledger are kept after that, too, for as long as tax law demands.",
     ),
     closing === undefined || closing.paid_micro === 0
-      ? link("Save the invoices", consolePage("credits", "invoices"))
+      ? link("Save the invoices", consolePage("billing", "invoices"))
       : wayToMoney(closing, consolePage),
   ];
 }

@@ -194,7 +194,7 @@ describe("the mail of", () => {
     [
       "no credit",
       {},
-      ["There is no paid credit left to refund.", "https://gateway.example/console/acme/credits/invoices\n"],
+      ["There is no paid credit left to refund.", "https://gateway.example/console/acme/billing/invoices\n"],
     ],
     [
       "paid credit that was not asked for",

@@ -81,7 +81,7 @@ describe("a payer who comes back", () => {
     const { org, page } = await shown("paid");
     const [invoice] = billing.invoicesOf(org.id);
     expect(page).toContain(
-      `<a class="other" href="/console/${org.id}/credits/invoices/${invoice?.id}">Invoice ${invoice?.number}</a>`,
+      `<a class="other" href="/console/${org.id}/billing/invoices/${invoice?.id}">Invoice ${invoice?.number}</a>`,
     );
   });
 });

@@ -5,12 +5,12 @@
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type UPlot from "uplot";
-import { theme } from "../app/theme.ts";
-import { type ChartTimes, chartTimes } from "../text/days.ts";
-import { format } from "../text/org-format.ts";
+import { theme } from "../../app/theme.ts";
+import { type ChartTimes, chartTimes } from "../../text/days.ts";
+import { format } from "../../text/org-format.ts";
+import { Table } from "../table.tsx";
 import { CHART_HEIGHT, plotOptions } from "./chart-plot.ts";
 import { behindFirst, colourOf, type Line } from "./line.ts";
-import { Table } from "./table.tsx";
 
 interface ChartProps {
   /** What is shown, over which range, in which zone: also for those who do not see it. */

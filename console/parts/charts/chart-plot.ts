@@ -1,6 +1,6 @@
 /** What uPlot is told: axes, lines, colours of the tokens. The part around it is `chart.tsx`. */
 import type UPlot from "uplot";
-import type { ChartTimes } from "../text/days.ts";
+import type { ChartTimes } from "../../text/days.ts";
 import { LINE_COLOURS } from "./line.ts";
 
 export const CHART_HEIGHT = 200;
