@@ -15,13 +15,15 @@ const MONEY: Partial<Record<Finding["kind"], readonly string[]>> = {
   auto_topup_failed: ["billing", "auto"],
 };
 
-/** Undefined where the console has no page for it: policies, jobs and providers are the API's alone. */
+/** Undefined where an org has no page for it: jobs and providers are the operator's. */
 export function placeOf({ kind, subject, details = {} }: Finding): Place | undefined {
   const money = MONEY[kind];
   if (money !== undefined) return { to: money };
   switch (subject.type) {
     case "key":
       return { to: ["keys", subject.id] };
+    case "policy":
+      return { to: ["policies", subject.id, "reports"] };
     case "webhook":
       return { to: ["webhooks", subject.id] };
     case "project":

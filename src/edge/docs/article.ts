@@ -13,13 +13,13 @@ export function article(entry: Entry): string {
       .map((p) => ({ name: p.name, schema: p.schema, required: p.required, depth: 0 }));
   const body = jsonOf(requestBody?.content)?.schema;
   return `<article aria-labelledby="${escaped(item.operationId)}">
-<h3 id="${escaped(item.operationId)}">${badge(method)} <code>${breakable(path)}</code></h3>
+<h2 id="${escaped(item.operationId)}">${badge(method)} <code>${breakable(path)}</code></h2>
 <p>${inline(item.summary.replace(/\.$/, ""))}. <em>${inline(item.description)}</em></p>
 ${table("Path", rows("path"))}${table("Query", rows("query"))}${body ? table("Body", fields(body)) : ""}
 ${
   method === EVENT
     ? ""
-    : `<h4>Example</h4>
+    : `<h3>Example</h3>
 <pre tabindex="0"><code>${escaped(curl(entry))}</code></pre>`
 }
 ${answers(item)}
@@ -39,7 +39,7 @@ function answers({ responses }: OperationItem): string {
   const errors = bad.map(
     ([status, { description }]) => `<li><strong>${status}</strong> ${inline(description)}</li>`,
   );
-  return `<h4>Answers</h4>
+  return `<h3>Answers</h3>
 ${shapes.join("\n")}
 <details><summary>Errors</summary><ul class="errors">${errors.join("")}</ul></details>`;
 }

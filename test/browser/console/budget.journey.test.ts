@@ -19,7 +19,7 @@ test("a budget is set, hit, understood and raised", async () => {
   const { page } = ada;
   const pages = page.getByRole("navigation", { name: "Pages" });
 
-  await pages.getByRole("link", { name: "Keys" }).click();
+  await pages.getByRole("link", { name: "Keys", exact: true }).click();
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("Nightly job");
   await page.getByLabel("Budget a day, US dollars").fill("0.001");

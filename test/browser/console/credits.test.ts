@@ -214,7 +214,7 @@ test("a viewer reads balance and ledger; billing buys and sees no keys", async (
     await page.getByText("by calls under way").waitFor();
     const isBilling = role === "billing";
     const pages = page.getByRole("navigation", { name: "Pages" });
-    expect(await pages.getByRole("link", { name: "Keys" }).count()).toBe(isBilling ? 0 : 1);
+    expect(await pages.getByRole("link", { name: "Keys", exact: true }).count()).toBe(isBilling ? 0 : 1);
     expect(await page.getByRole("link", { name: "Top-ups" }).count()).toBe(isBilling ? 1 : 0);
     expect(await page.getByRole("button", { name: "Buy credit" }).count()).toBe(isBilling ? 1 : 0);
     await page.getByRole("link", { name: "Ledger" }).click();

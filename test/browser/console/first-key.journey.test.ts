@@ -13,7 +13,7 @@ test("sign in, a key, the playground, the ledger entry, the receipt", async () =
   const { page } = ada;
   const pages = page.getByRole("navigation", { name: "Pages" });
 
-  await pages.getByRole("link", { name: "Keys" }).click();
+  await pages.getByRole("link", { name: "Keys", exact: true }).click();
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("Notebook");
   await page.getByRole("button", { name: "Create key" }).click();

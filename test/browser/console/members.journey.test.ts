@@ -90,7 +90,7 @@ test("a viewer is invited, accepts, becomes a member, and is removed with their 
   await hers.getByRole("link", { name: "Members" }).click();
   await vera.page.getByRole("row").filter({ hasText: "ada@example.test" }).waitFor();
   expect(await vera.page.getByRole("button", { name: "Invite somebody" }).count()).toBe(0);
-  await hers.getByRole("link", { name: "Keys" }).click();
+  await hers.getByRole("link", { name: "Keys", exact: true }).click();
   await untilShown(vera.page);
   expect(await vera.page.getByRole("button", { name: "New key" }).count()).toBe(0);
   await vera.page.goto(`${world.gateway.url}/console/first/members/new`);

@@ -27,7 +27,7 @@ test("limits asked for, one raised at once, one decided by the operator, a quest
   };
 
   // From the key: within twice the plan's limit it is raised at once.
-  await pages.getByRole("link", { name: "Keys" }).click();
+  await pages.getByRole("link", { name: "Keys", exact: true }).click();
   await page.getByRole("link", { name: "Nightly job" }).click();
   await page.getByRole("link", { name: "Ask for higher limits" }).click();
   await page.getByText("It has 100 now").waitFor();

@@ -195,7 +195,7 @@ test("S11: no page breaks its own policy, and each has its styles", async ({ ski
     expect(answer?.headers()["content-type"], path).toContain("text/html");
     expect(await style("body", "maxWidth"), path).not.toBe("none");
   }
-  await page.goto(`${gateway.url}/docs`);
+  await page.goto(`${gateway.url}/docs/inference`);
   expect(await style("th.depth-0", "paddingLeft")).toBe("0px");
   expect(
     await page.evaluate("parseFloat(getComputedStyle(document.querySelector('th.depth-2')).paddingLeft)"),
