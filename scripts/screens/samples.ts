@@ -1,6 +1,6 @@
 /** What of a demo its views show: requests of each kind, a key, models. */
 import { APPS, MEMBERS, NEWCOMER, OWNER } from "../demo/cast.ts";
-import { CANARY_MODEL, FAILING } from "../demo/catalog.ts";
+import { CANARY_MODEL, DEMO_PLAN, FAILING } from "../demo/catalog.ts";
 import { Person } from "../demo/person.ts";
 import { ECONOMY, ECONOMY_VERSIONS } from "../demo/policies.ts";
 import { TRIAL_MODEL, TRIAL_POLICY } from "../demo/trials.ts";
@@ -21,6 +21,7 @@ export interface Samples {
   /** Ids of the organisation, and of a provider, as the operator's pages have them. */
   readonly org: string;
   readonly provider: string;
+  readonly plan: string;
   /** A paid top-up that may be refunded, and its invoice. */
   readonly topup: string;
   readonly invoice: string;
@@ -99,6 +100,7 @@ export async function samplesOf(owner: Person): Promise<Samples> {
     otherModel: "anthropic/claude-sonnet-5",
     org: (await owner.call<{ active_org: string }>("GET", "/auth/me")).active_org,
     provider: FAILING,
+    plan: DEMO_PLAN,
     topup: paid?.id ?? "",
     invoice: paid?.invoice_id ?? "",
     ...(await hooksOf(owner)),

@@ -78,6 +78,8 @@ function Review({ shown, quote, now, onDone }: ReviewProps) {
   if (!quote.changes)
     return (
       <Panel title={plan.name}>
+        {/* The answer of a change that was made may have been lost: both are said. */}
+        <FaultNote fault={act.fault} />
         <p>Nothing would change: the organisation has {plan.name} already, and keeps it.</p>
         <div class="row">
           <Link to={["billing"]}>Back to the plans</Link>

@@ -75,12 +75,13 @@ function Form({ of: topup, onClose, onDone, most }: RefundProps & { readonly mos
   const act = useAct();
   const amount = minorOf(text);
   const isGood = amount !== undefined && amount > 0 && amount <= left;
-  const asked = useRested(isGood ? amount : undefined, REST_MS);
+  // What is quoted already is not asked again: calls that run may have taken some of it.
+  const asked = useRested(isGood && amount !== most.amount_minor ? amount : undefined, REST_MS);
   const shown = useAnswer(
     "quoteRefund",
     asked === undefined ? undefined : { params: { id: topup.id }, query: { amount_minor: asked } },
   );
-  const quote = shown.value.value?.amount_minor === amount ? shown.value.value : undefined;
+  const quote = [most, shown.value.value].find((each) => each?.amount_minor === amount);
   const money = (value: number) => format.value.minor(value, topup.currency);
   const parts = [
     ["All that is left", left],

@@ -4,6 +4,9 @@ import type { View } from "./view.ts";
 const at = (path: string): string => `/console/operator/${path}`;
 
 export const OPERATOR_VIEWS: readonly View[] = [
+  { name: "operator-own-orgs", address: at("your-organisations"), needs: ["operatorGetAttention"] },
+  { name: "operator-own-org-new", address: at("your-organisations/new"), needs: ["operatorGetAttention"] },
+  { name: "operator-own-sessions", address: at("sessions"), needs: ["operatorGetAttention"] },
   { name: "operator-now", address: at("now"), shows: ".findings li", needs: ["operatorGetAttention"] },
   {
     name: "operator-orgs",
@@ -56,7 +59,7 @@ export const OPERATOR_VIEWS: readonly View[] = [
   { name: "operator-plans", address: at("plans"), shows: "tbody tr", needs: ["operatorListPlans"] },
   {
     name: "operator-plan",
-    address: at("plans/demo"),
+    address: ({ plan }) => `/console/operator/plans/${plan}`,
     shows: "tbody tr",
     needs: ["operatorListPlanOrgs"],
   },

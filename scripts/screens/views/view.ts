@@ -22,6 +22,8 @@ export interface View {
   readonly click?: readonly string[];
   /** Keys pressed after all that was clicked. */
   readonly thenPress?: readonly string[];
+  /** The gateway does what it shows for one person of an org at a time. */
+  readonly isOneAtATime?: boolean;
   /** Calls run meanwhile. */
   readonly withCalls?: boolean;
   /** Its address answers with a status of an error, which a browser notes. */

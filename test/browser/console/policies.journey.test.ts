@@ -81,7 +81,10 @@ test("a policy is written, mended, activated, changed, rolled back and deactivat
   await page.getByText("Valid", { exact: true }).waitFor();
 
   // What is typed stays while one looks at another page.
-  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Keys", exact: true }).click();
+  await page
+    .getByRole("navigation", { name: "Pages" })
+    .getByRole("link", { name: "Keys", exact: true })
+    .click();
   await page.getByRole("heading", { name: "Keys", level: 1 }).waitFor();
   await page.goBack();
   expect(await textOf(page)).toBe("version: 1\ndefaults:\n  sort: price\n");

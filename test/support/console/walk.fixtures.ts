@@ -37,6 +37,15 @@ export const viewsFor = (walker: Walker): readonly View[] =>
     walker === "operator" ? isOfOperator(view) : !isOfOperator(view) || view.click === undefined,
   );
 
+let before: Promise<unknown> = Promise.resolve();
+
+/** Runs what several walks do once those before are over, whatever came of them. */
+function oneByOne<T>(act: () => Promise<T>): Promise<T> {
+  const mine = before.then(act);
+  before = mine.catch(() => undefined);
+  return mine;
+}
+
 export class Walk {
   readonly #page: Page;
   readonly #told: string[];
@@ -56,6 +65,10 @@ export class Walk {
 
   /** Goes to a view. @returns what is wrong with it, each with its name */
   async to(view: View): Promise<readonly string[]> {
+    return view.isOneAtATime === true ? await oneByOne(() => this.#to(view)) : await this.#to(view);
+  }
+
+  async #to(view: View): Promise<readonly string[]> {
     await this.#go(view);
     const wrong = isOpen(view, this.#walker) ? await this.#openView(view) : await this.#closedView(view);
     // What is told later is a fault of the next view.
