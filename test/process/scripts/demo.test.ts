@@ -177,14 +177,21 @@ test("a top-up was paid and refunded in part, with invoice and credit note, and 
   expect(entries.filter(({ kind }) => kind === "settle").length).toBeGreaterThan(CALLS / 2);
 });
 
-test("a webhook's deliveries fail, and tickets wait", async () => {
+test("a webhook's deliveries fail, and tickets wait or are decided", async () => {
   const webhooks = await all("/v1/webhooks");
   const deliveries = await Promise.all(webhooks.map(({ id }) => read(`/v1/webhooks/${id}/deliveries`)));
   const failing = deliveries
     .flatMap(({ data }) => data as { error: string }[])
     .filter(({ error }) => error !== "");
   expect(failing.length).toBeGreaterThan(0);
-  expect((await all("/v1/tickets")).map(({ kind }) => kind).sort()).toEqual(["limit_increase", "other"]);
+  const tickets = (await all("/v1/tickets")).map(({ kind, status }) => `${kind}, ${status}`);
+  expect(tickets.sort()).toEqual([
+    "limit_increase, approved",
+    "limit_increase, open",
+    "other, approved",
+    "other, open",
+    "refund, open",
+  ]);
 });
 
 test.each(["admin", "member", "billing", "viewer"])("a person signs in as %s", async (role) => {
