@@ -148,7 +148,7 @@ describe("what needs somebody leads to", () => {
     [finding("key_expiring", "key"), { to: ["keys", "id_1"] }],
     [finding("endpoint_down", "endpoint", { model: "acme/a" }), { to: ["models", "acme", "a"] }],
     [finding("endpoint_down", "endpoint"), undefined],
-    [finding("canary_red", "policy"), undefined],
+    [finding("canary_red", "policy"), { to: ["policies", "id_1", "reports"] }],
     [finding("webhook_failing", "webhook"), { to: ["webhooks", "id_1"] }],
     [finding("job_given_up", "job"), undefined],
   ])("the page of %o", (each, place) => expect(placeOf(each)).toEqual(place));
