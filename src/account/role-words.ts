@@ -1,4 +1,4 @@
-/** What each role may do, in a sentence for whoever is asked to take it. The console has the same words, and a test compares them. */
+/** One sentence for each role: what it may do. The page of an invitation shows it. The console has the same sentences, and a test compares both. */
 import type { Role } from "./roles.ts";
 
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {

@@ -42,7 +42,7 @@ export interface PageParts {
   readonly title: string;
   /** Further lines of the head. */
   readonly head?: Html | undefined;
-  /** What is between the name at the top and the links at the end. */
+  /** The content of the page; brand and footer are drawn around it. */
   readonly body: Html;
   /** Label and address, at the end. Default: home, console, API reference. */
   readonly links?: readonly (readonly [label: string, address: string])[];

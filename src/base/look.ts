@@ -1,6 +1,6 @@
 /**
- * The colours and faces of the console for what is read without its style sheets: mails, invoices, agreements that are saved. A test holds
- * them against console/styles/tokens.css.
+ * Colours and typefaces for documents that cannot load the style sheets of the console: mails, invoices, saved agreements. A test compares
+ * them with console/styles/tokens.css.
  */
 
 interface Colour {

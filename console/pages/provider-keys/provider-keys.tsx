@@ -95,7 +95,7 @@ function List() {
 
 interface KeysProps {
   readonly list: Shown<Answer<"listProviderKeys">>;
-  /** Of providers, by id. */
+  /** Names of providers, by their ids. */
   readonly names: ReadonlyMap<string, string>;
   readonly onDelete: (key: Key) => void;
 }

@@ -3,8 +3,6 @@
 import type { Operations } from "../../api/operations.ts";
 import type { Tone } from "../../parts/tone.ts";
 
-/** Of `Badge`. */
-
 export type Ticket = Operations["getTicket"]["answer"];
 type Kind = Ticket["kind"];
 type Status = Ticket["status"];

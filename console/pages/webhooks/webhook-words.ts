@@ -3,8 +3,6 @@
 import type { Operations } from "../../api/operations.ts";
 import type { Tone } from "../../parts/tone.ts";
 
-/** Of `Badge`. */
-
 export type Webhook = Operations["listWebhooks"]["answer"]["data"][number];
 export type Delivery = Operations["getDelivery"]["answer"];
 export type DeliveryRow = Operations["listDeliveries"]["answer"]["data"][number];

@@ -71,7 +71,7 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
       amr: claims.amr,
       acr: claims.acr,
       idToken: claims.idToken,
-      // The link of a start is about the first org, whatever was chosen since.
+      // The link that a start prints leads to the first org, whichever org the person chose later.
       activeOrgId: given.isByLink ? "" : lastChosen(deps, user.id),
       ipPrefix: origin.ipPrefix,
       userAgent: origin.userAgent.slice(0, 200),
@@ -82,7 +82,7 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
   });
 }
 
-/** The org that the person chose last, of those that they are in; empty where they chose none: none is chosen for them. */
+/** Id of the org that the person chose last among those that they are in; empty where they never chose one. */
 function lastChosen({ accounts }: SignInDeps, userId: string): string {
   const chosen = accounts.people.membershipsOf(userId).filter(({ chosenAtMs }) => chosenAtMs !== undefined);
   const [last] = chosen.sort((one, other) => (other.chosenAtMs ?? 0) - (one.chosenAtMs ?? 0));

@@ -67,7 +67,7 @@ const css = (rules: string): Html => new Html(` style="${rules}"`);
 const light = (name: LookName): string => LOOK[name].light;
 const SMALL = "font-size:13px;line-height:1.5";
 
-/** Readers that know dark colours take these; `!important` is over what is written into the elements. */
+/** Colours for programs that show mails in the dark. `!important`, because the light colours are written into the elements themselves. */
 const DARK = new Html(
   `<style>:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${darkRules()}}</style>`,
 );

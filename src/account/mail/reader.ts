@@ -7,7 +7,7 @@ export interface Reader {
   readonly email: string;
   /** The org names the address as its billing address: it may be anybody's. */
   readonly isBilling: boolean;
-  /** Undefined where the address is of no owner and no admin who has signed in. */
+  /** The role of the person at this address; undefined unless they are an owner or an admin and have signed in. */
   readonly role: AdministratorRole | undefined;
 }
 

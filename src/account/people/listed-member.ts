@@ -1,4 +1,4 @@
-/** A member as the list of an org's people shows them: with their state, and with what is known of an invitation that waits. */
+/** A row of the list of members: the person, their role, their state, and their invitation while it waits. */
 import { z } from "zod";
 import { isoTime } from "../../base/clock.ts";
 import * as field from "../../base/operation/fields.ts";

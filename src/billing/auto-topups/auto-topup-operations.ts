@@ -132,7 +132,7 @@ function viewOf(deps: AutoTopupOperationDeps, org: OrgRow, caller: Caller): z.in
   };
 }
 
-/** Its page is told to those who may register one: whoever has it, approves in the org's name. */
+/** The address of the mandate's page is told only to those who may register a mandate: whoever opens it can approve in the org's name. */
 function registeringOf(deps: AutoTopupOperationDeps, orgId: string, { scopes, environment }: Caller) {
   const row = deps.mandates.pending(orgId);
   if (row === undefined) return null;

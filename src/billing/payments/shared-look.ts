@@ -3,7 +3,7 @@ export type Looks<T> = Map<string, Promise<T | undefined>>;
 
 /**
  * Many who wait for one thing share a look. Never rejects: where the payment gateway is slow or away, a job looks again.
- * @returns what was seen; undefined where nothing was
+ * @returns what the payment gateway said; undefined where it said nothing in time
  */
 export function sharedLook<T>(
   looks: Looks<T>,

@@ -15,10 +15,11 @@ interface Line {
   readonly path: string;
   readonly group: string;
   readonly summary: string;
-  /** What readers want of it, in their words. */
-  readonly wants: string;
-  /** Names of fields, and errors with their meaning. */
-  readonly more: string;
+  /**
+   * Where words are looked for, in lower case, each place with what a word counts there: name, path, what readers want of it in their
+   * words, summary, and names of fields with errors and their meaning.
+   */
+  readonly places: readonly (readonly [text: string, weight: number])[];
 }
 
 /** As JSON, which is kept compressed between two searches. */
@@ -33,7 +34,21 @@ export function* indexPieces(document: OpenApiDocument): Generator<string> {
         .filter(({ by }) => by.includes(id))
         .map(({ want }) => want)
         .join(" ");
-      const line: Line = { id, method, path, group: name, summary, wants, more: moreOf(item) };
+      const places = [
+        [`${id} ${name}`, WEIGHTS.name],
+        [path, WEIGHTS.path],
+        [wants, WEIGHTS.wants],
+        [summary, WEIGHTS.summary],
+        [moreOf(item), WEIGHTS.more],
+      ] as const;
+      const line: Line = {
+        id,
+        method,
+        path,
+        group: name,
+        summary,
+        places: places.map(([text, weight]) => [text.toLowerCase(), weight]),
+      };
       yield comma + JSON.stringify(line);
       comma = ",";
     }
@@ -75,6 +90,9 @@ function addNames(schema: Schema | boolean | undefined, words: Set<string>, dept
 /** As many as are shown. */
 const MOST = 50;
 
+/** Words beyond these are not looked for. */
+const MOST_WORDS = 8;
+
 /** How much each place of a word counts. */
 const WEIGHTS = { name: 8, path: 6, wants: 4, summary: 3, more: 1 } as const;
 
@@ -83,7 +101,8 @@ export function found(lines: readonly Line[], query: string): readonly Line[] {
   const words = query
     .toLowerCase()
     .split(/[\s/]+/)
-    .filter(Boolean);
+    .filter(Boolean)
+    .slice(0, MOST_WORDS);
   if (words.length === 0) return [];
   return lines
     .map((line) => ({ line, weight: weightOf(line, words) }))
@@ -94,19 +113,13 @@ export function found(lines: readonly Line[], query: string): readonly Line[] {
 }
 
 /** 0 where a word is missing. */
-function weightOf({ id, path, group, summary, wants, more }: Line, words: readonly string[]): number {
-  const places = [
-    [`${id} ${group}`, WEIGHTS.name],
-    [path, WEIGHTS.path],
-    [wants, WEIGHTS.wants],
-    [summary, WEIGHTS.summary],
-    [more, WEIGHTS.more],
-  ] as const;
+function weightOf({ places }: Line, words: readonly string[]): number {
   let sum = 0;
   for (const word of words) {
-    const weights = places.filter(([text]) => text.toLowerCase().includes(word)).map(([, weight]) => weight);
-    if (weights.length === 0) return 0;
-    sum += Math.max(...weights);
+    let best = 0;
+    for (const [text, weight] of places) if (weight > best && text.includes(word)) best = weight;
+    if (best === 0) return 0;
+    sum += best;
   }
   return sum;
 }

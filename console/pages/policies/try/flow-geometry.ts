@@ -102,7 +102,8 @@ export function rowsOf(flows: readonly Flow[]): FlowRow[] {
   const isAll = served.length <= MOST_ROWS;
   const own = isAll ? served : served.slice(0, MOST_ROWS - 1);
   const small = served.slice(own.length);
-  const rest = [...small, ...[...sums.values()].filter(({ end }) => end.outcome === "other")];
+  const others = [...sums.values()].filter(({ end }) => end.outcome === "other");
+  const rest = small.concat(others);
   const single = (kind: "failed" | "refused"): FlowRow[] => {
     const sum = sums.get(`${kind} `);
     return sum === undefined
